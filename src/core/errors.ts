@@ -69,6 +69,40 @@ export class HoldlineError extends Error {
   }
 }
 
+/** One place where an input is wrong. */
+export interface InputIssue {
+  /** Where, as member names and indexes: `["messages", 0, "id"]`. */
+  readonly path: ReadonlyArray<string | number>;
+  /** What was expected and what was found. */
+  readonly message: string;
+}
+
+const statusOf: Record<RequestErrorCode, number> = {
+  METHOD_NOT_ALLOWED: 405,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  BODY_TOO_LARGE: 413,
+  INVALID_JSON: 400,
+  INVALID_INPUT: 400,
+  IDENTIFY_FAILED: 500,
+  SERVER_CLOSING: 503,
+};
+
+/** A request that gets an HTTP error; no run exists. Adapters throw it from `ExchangeRequest.text`. */
+export class RequestError extends HoldlineError {
+  override readonly name = "RequestError";
+  declare readonly code: RequestErrorCode;
+  /** The HTTP status that belongs to the code. */
+  readonly status: number;
+  /** For `INVALID_INPUT`: the first places that are wrong. */
+  readonly issues: readonly InputIssue[] | undefined;
+
+  constructor(code: RequestErrorCode, message: string, options: { issues?: readonly InputIssue[]; cause?: unknown } = {}) {
+    super(code, message, "cause" in options ? { cause: options.cause } : undefined);
+    this.status = statusOf[code];
+    this.issues = options.issues;
+  }
+}
+
 /** The question's deadline passed: its own `timeoutMs`, or the retention of the turn. Code `INPUT_TIMEOUT`. */
 export class InputTimeoutError extends HoldlineError {
   override readonly name = "InputTimeoutError";

@@ -44,6 +44,7 @@ const config: UserConfig = {
   dts: true,
   sourcemap: false,
   failOnWarn: true,
+  checks: { pluginTimings: false },
   // What the package depends on stays an import, the dynamic ones included; so do the runtimes' own modules.
   deps: { skipNodeModulesBundle: true, neverBundle: [/^(node|bun|cloudflare):/, "bun"] },
 };

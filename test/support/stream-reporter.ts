@@ -7,16 +7,14 @@ import { STREAM_COUNT_FILE } from "./count-streams.ts";
 /** Adds to the runner's summary how many streams passed the checks, over all workers and their child processes. */
 export class StreamReporter implements Reporter {
   #vitest: Vitest | undefined;
-  readonly #folder = mkdtempSync(join(tmpdir(), "holdline-streams-"));
-  readonly #path = join(this.#folder, "count");
-
-  constructor() {
-    process.once("exit", () => rmSync(this.#folder, { recursive: true, force: true }));
-  }
+  #path = "";
 
   // Before any worker is started: they inherit the environment of this process.
   onInit(vitest: Vitest): void {
+    const folder = mkdtempSync(join(tmpdir(), "holdline-streams-"));
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
     this.#vitest = vitest;
+    this.#path = join(folder, "count");
     process.env[STREAM_COUNT_FILE] = this.#path;
   }
 

@@ -2,11 +2,15 @@
  * A clock that a test moves. Deadlines fire when the test says so and in their order; what they
  * wake runs on the real event loop, which `advance` waits for, so that no test needs to sleep.
  */
-import type { Clock, TimerHandle } from "../core/clock.ts";
-import { nextMacrotask } from "../core/clock.ts";
 
-/** A {@link Clock} that stands still until it is advanced. */
-export interface TestClock extends Clock {
+/** A clock for the `clock` option that stands still until it is advanced. */
+export interface TestClock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls back once `ms` have been advanced. */
+  setTimeout(callback: () => void, ms: number): TimerHandle;
+  /** Forgets a timer; a handle that has fired or is unknown is ignored. */
+  clearTimeout(handle: TimerHandle): void;
   /**
    * Moves time on by `ms`, firing what falls due on the way: by due time, then in the order the timers
    * were set, those included that were set meanwhile. While one fires, `now()` is the instant it was due.
@@ -19,6 +23,8 @@ export interface TestClock extends Clock {
   /** How many timers wait to fire. */
   readonly pending: number;
 }
+
+type TimerHandle = unknown;
 
 /** Later than any real clock says, so that a client that reads its own takes no deadline here for past. */
 const START = Date.UTC(2100, 0, 1);
@@ -90,13 +96,20 @@ export function createTestClock(startMs: number = START): TestClock {
 
 /** As real timers have it: a delay that is negative or no number is none, and one that they cannot count is one millisecond. */
 function delayOf(ms: number): number {
-  if (ms > 2 ** 31 - 1) return 1;
-  return ms > 0 ? ms : 0;
+  if (!(ms > 0)) return 0;
+  return ms > 2 ** 31 - 1 ? 1 : ms;
 }
 
 async function turns(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn += 1) await new Promise<void>((resolve) => nextMacrotask(resolve));
+  for (let turn = 0; turn < TURNS; turn += 1) await new Promise<void>((resolve) => afterThisTurn(resolve));
 }
+
+declare const setImmediate: ((callback: () => void) => unknown) | undefined;
+/** The next turn of the real event loop, by the same means as the server yields. */
+const afterThisTurn: (callback: () => void) => void =
+  typeof setImmediate === "function"
+    ? (callback) => void setImmediate(callback)
+    : (callback) => void setTimeout(callback, 0);
 
 async function settle(): Promise<void> {
   await turns();

@@ -220,7 +220,8 @@ const carriesText = new Set([
 
 function readComment(block: string, fail: FailBlock): string {
   if (block.includes("\r")) fail("a line ends in CR", block);
-  for (const line of block.split("\n")) if (!line.startsWith(":")) fail("a comment and something else share a block", block);
+  for (const line of block.split("\n"))
+    if (!line.startsWith(":")) fail("a comment and something else share a block", block);
   return `${block}\n\n`;
 }
 
@@ -228,7 +229,8 @@ function readEvent(block: string, fail: FailBlock): WireEvent {
   if (block.includes("\r")) fail("a line ends in CR", block);
   if (!block.startsWith("data: ")) fail("a block is neither a comment nor one data line", block);
   if (block.includes("\n")) fail("a block has more than one line", block);
-  if (readAsNewline.test(block)) fail("a frame holds U+0085, U+2028 or U+2029, which some readers take for a line's end", block);
+  if (readAsNewline.test(block))
+    fail("a frame holds U+0085, U+2028 or U+2029, which some readers take for a line's end", block);
   const json = block.slice("data: ".length);
   // Whitespace around the object is JSON as well, and a sign that something else wrote it.
   if (!json.startsWith("{") || !json.endsWith("}")) fail("the data is not a JSON object", block);

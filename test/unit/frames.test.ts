@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { frameReader, readFrames } from "../../src/testing/frames.ts";
 import { InvariantError } from "../../src/testing/invariant-error.ts";
 
@@ -39,11 +39,16 @@ function streamOf(chunks: Uint8Array[]): ReadableStream<Uint8Array> {
 function openBody() {
   const pipe = new TransformStream<Uint8Array, Uint8Array>();
   const writer = pipe.writable.getWriter();
-  return { stream: pipe.readable, write: (text: string) => writer.write(bytes(text)), close: () => writer.close(), writer };
+  return {
+    stream: pipe.readable,
+    write: (text: string) => writer.write(bytes(text)),
+    close: () => writer.close(),
+    writer,
+  };
 }
 
 describe("a whole body", () => {
-  test("is its events and comments, in order", () => {
+  it("is its events and comments, in order", () => {
     const body = `: keep-alive\n\n${started}:\n\n: two\n: lines\n\n${finished}`;
     const { frames, comments } = readFrames(body);
     expect(frames.map((frame) => frame.raw)).toEqual([started, finished]);
@@ -55,7 +60,7 @@ describe("a whole body", () => {
     ]);
   });
 
-  test("reads the same from bytes, and from a stream cut anywhere", async () => {
+  it("reads the same from bytes, and from a stream cut anywhere", async () => {
     const body = `${started}: ok\n\ndata: {"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"čau 🌍"}\n\n${finished}`;
     const whole = readFrames(body);
     expect(readFrames(bytes(body))).toEqual(whole);
@@ -66,50 +71,50 @@ describe("a whole body", () => {
     }
   });
 
-  test("may be empty", () => {
+  it("may be empty", () => {
     expect(readFrames("")).toEqual({ frames: [], comments: [] });
   });
 
-  test("may hold line breaks and separators that are escaped", () => {
+  it("may hold line breaks and separators that are escaped", () => {
     const { frames } = readFrames('data: {"type":"CUSTOM","name":"x","value":"\\r\\n\\u2028\\u0085"}\n\n');
     expect(frames[0]?.event.value).toBe("\r\n\u2028\u0085");
   });
 
-  test("may hold an empty delta of arguments, which is no text", () => {
+  it("may hold an empty delta of arguments, which is no text", () => {
     expect(readFrames('data: {"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":""}\n\n').frames).toHaveLength(1);
   });
 });
 
 describe("a body is refused", () => {
-  test("for CR as a line's end, wherever it stands", async () => {
+  it("for CR as a line's end, wherever it stands", async () => {
     expect(await problemOf(started.replaceAll("\n", "\r\n"))).toContain("no blank line");
     expect(await problemOf('data: {"type":"A"}\r\n\n')).toContain("CR");
     expect(await problemOf(": keep-alive\r\n\n")).toContain("CR");
   });
 
-  test("for a last block without its blank line", async () => {
+  it("for a last block without its blank line", async () => {
     expect(await problemOf(started + finished.slice(0, -1))).toContain("no blank line");
     expect(await problemOf(`${started}: comment\n`)).toContain("no blank line");
     expect(await problemOf(`${started}\n`)).toContain("no blank line");
   });
 
-  test("for more than one line in a block, or a comment inside", async () => {
+  it("for more than one line in a block, or a comment inside", async () => {
     expect(await problemOf('data: {"type":"A",\ndata: "b":1}\n\n')).toContain("more than one line");
     expect(await problemOf('data: {"type":"A"}\n: hi\n\n')).toContain("more than one line");
     expect(await problemOf(': hi\ndata: {"type":"A"}\n\n')).toContain("share a block");
   });
 
-  test("for a blank line too many", async () => {
+  it("for a blank line too many", async () => {
     expect(await problemOf(`${started}\n${finished}`)).toContain("neither a comment nor one data line");
   });
 
-  test("for fields that AG-UI does not use, and for data without its space", async () => {
+  it("for fields that AG-UI does not use, and for data without its space", async () => {
     for (const field of ["id: 1", "event: message", "retry: 5", "data:{}", "data", "\ufeffdata: {}"]) {
       expect(await problemOf(`${field}\n\n`), field).toContain("neither a comment nor one data line");
     }
   });
 
-  test("for data that is not one JSON object with a type", async () => {
+  it("for data that is not one JSON object with a type", async () => {
     for (const data of ["[DONE]", "null", "[]", '"x"', "1", "", " {}", "{} "]) {
       expect(await problemOf(`data: ${data}\n\n`), data).toContain("not a JSON object");
     }
@@ -119,29 +124,34 @@ describe("a body is refused", () => {
     expect(await problemOf("data: {}\n\n")).toContain("no type");
   });
 
-  test("for bytes that are not UTF-8, also at its very end", async () => {
+  it("for bytes that are not UTF-8, also at its very end", async () => {
     expect(await problemOf(new Uint8Array([...bytes(started), 0xff]))).toContain("not UTF-8");
     expect(await problemOf(new Uint8Array([...bytes(started), 0xf0, 0x9f]))).toContain("not UTF-8");
     expect(await problemOf(`${started}: \ud83d\n\n`)).toContain("UTF-8");
   });
 
-  test("for separators that some readers take for a line's end", async () => {
+  it("for separators that some readers take for a line's end", async () => {
     for (const separator of ["\u0085", "\u2028", "\u2029"]) {
       expect(await problemOf(`data: {"type":"CUSTOM","name":"x","value":"${separator}"}\n\n`)).toContain("U+2028");
     }
   });
 
-  test("for half of a surrogate pair in a delta, and for an empty text delta", async () => {
+  it("for half of a surrogate pair in a delta, and for an empty text delta", async () => {
     const delta = (type: string, value: string) => `data: {"type":"${type}","messageId":"m","delta":"${value}"}\n\n`;
     expect(await problemOf(delta("TEXT_MESSAGE_CONTENT", "a\\ud83d"))).toContain("surrogate");
     expect(await problemOf(delta("TOOL_CALL_ARGS", "\\udf0d"))).toContain("surrogate");
     expect(readFrames(delta("TEXT_MESSAGE_CONTENT", "\\ud83c\\udf0d")).frames[0]?.event.delta).toBe("🌍");
-    for (const type of ["TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_CHUNK", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK"]) {
+    for (const type of [
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_CHUNK",
+      "REASONING_MESSAGE_CONTENT",
+      "REASONING_MESSAGE_CHUNK",
+    ]) {
       expect(await problemOf(delta(type, "")), type).toContain("empty");
     }
   });
 
-  test("with the place and the events so far in the error", () => {
+  it("with the place and the events so far in the error", () => {
     const error = (() => {
       try {
         readFrames(`${started}: ok\n\nid: 1\n\n`);
@@ -154,7 +164,7 @@ describe("a body is refused", () => {
 });
 
 describe("a body that is still open", () => {
-  test("gives each frame as it arrives, and comments on the way", async () => {
+  it("gives each frame as it arrives, and comments on the way", async () => {
     const body = openBody();
     const reader = frameReader(body.stream);
     const first = reader.next();
@@ -180,13 +190,13 @@ describe("a body that is still open", () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("gives the rest at once", async () => {
+  it("gives the rest at once", async () => {
     const reader = frameReader(streamOf([bytes(started + finished)]));
     await reader.next();
     expect((await reader.rest()).map((frame) => frame.event.type)).toEqual(["RUN_FINISHED"]);
   });
 
-  test("tells its server when it is left, with the reason, and ends without an error in the middle of a frame", async () => {
+  it("tells its server when it is left, with the reason, and ends without an error in the middle of a frame", async () => {
     const body = openBody();
     const reader = frameReader(body.stream);
     const writing = body.write(started + finished.slice(0, 10));
@@ -198,7 +208,7 @@ describe("a body that is still open", () => {
     await expect(body.writer.closed).rejects.toBe("enough");
   });
 
-  test("still gives what had arrived when it was left", async () => {
+  it("still gives what had arrived when it was left", async () => {
     const reader = frameReader(streamOf([bytes(started + finished)]));
     await reader.next();
     await reader.cancel();
@@ -206,7 +216,7 @@ describe("a body that is still open", () => {
     expect((await reader.next()).done).toBe(true);
   });
 
-  test("is left by a for-await that breaks", async () => {
+  it("is left by a for-await that breaks", async () => {
     const body = openBody();
     const writing = body.write(started);
     for await (const frame of frameReader(body.stream)) {
@@ -217,7 +227,7 @@ describe("a body that is still open", () => {
     await expect(body.writer.closed).rejects.toBeUndefined();
   });
 
-  test("gives what was right, then rejects for what is wrong, for good, and leaves", async () => {
+  it("gives what was right, then rejects for what is wrong, for good, and leaves", async () => {
     const body = openBody();
     const reader = frameReader(body.stream);
     const writing = body.write(`${started}id: 1\n\n${finished}`);
@@ -228,13 +238,13 @@ describe("a body that is still open", () => {
     await expect(body.writer.closed).rejects.toThrow(InvariantError);
   });
 
-  test("rejects at its end when the last frame is cut, and again when asked again", async () => {
+  it("rejects at its end when the last frame is cut, and again when asked again", async () => {
     const reader = frameReader(streamOf([bytes(finished.slice(0, -1))]));
     await expect(reader.next()).rejects.toThrow("no blank line");
     await expect(reader.next()).rejects.toThrow("no blank line");
   });
 
-  test("passes on the error its stream fails with", async () => {
+  it("passes on the error its stream fails with", async () => {
     const body = openBody();
     const reader = frameReader(body.stream);
     const pending = reader.next();

@@ -1,15 +1,15 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { at } from "../../src/core/clock.ts";
 import { createTestClock } from "../../src/testing/clock.ts";
 
 describe("a clock that a test moves", () => {
-  test("stands still, at an instant no real clock has reached", () => {
+  it("stands still, at an instant no real clock has reached", () => {
     expect(createTestClock().now()).toBe(Date.parse("2100-01-01T00:00:00.000Z"));
     expect(createTestClock(5).now()).toBe(5);
     expect(() => createTestClock(Number.NaN)).toThrow(RangeError);
   });
 
-  test("fires timers by due time, then in the order they were set, each at its own instant", async () => {
+  it("fires timers by due time, then in the order they were set, each at its own instant", async () => {
     const clock = createTestClock(1_000);
     const fired: string[] = [];
     const note = (name: string) => () => fired.push(`${name} at ${clock.now()}`);
@@ -25,7 +25,7 @@ describe("a clock that a test moves", () => {
     expect(clock.pending).toBe(1);
   });
 
-  test("fires what a timer sets, when that is due within the same advance", async () => {
+  it("fires what a timer sets, when that is due within the same advance", async () => {
     const clock = createTestClock(0);
     const fired: number[] = [];
     clock.setTimeout(() => {
@@ -39,7 +39,7 @@ describe("a clock that a test moves", () => {
     expect(fired).toEqual([12, 15, 16]);
   });
 
-  test("lets what one timer woke happen before the next one fires", async () => {
+  it("lets what one timer woke happen before the next one fires", async () => {
     const clock = createTestClock(0);
     const order: string[] = [];
     clock.setTimeout(async () => {
@@ -55,7 +55,7 @@ describe("a clock that a test moves", () => {
     expect(order).toEqual(["first fires", "what it woke is done", "second fires"]);
   });
 
-  test("lets work under way set its timer before it moves", async () => {
+  it("lets work under way set its timer before it moves", async () => {
     const clock = createTestClock(0);
     const fired: number[] = [];
     void (async () => {
@@ -67,7 +67,7 @@ describe("a clock that a test moves", () => {
     expect(fired).toEqual([10]);
   });
 
-  test("settles, and fires what is due now, when advanced by nothing", async () => {
+  it("settles, and fires what is due now, when advanced by nothing", async () => {
     const clock = createTestClock(7);
     const happened: string[] = [];
     setImmediate(() => happened.push("work"));
@@ -78,7 +78,7 @@ describe("a clock that a test moves", () => {
     expect(clock.now()).toBe(7);
   });
 
-  test("forgets a timer that is cleared, also by another that is due with it, and ignores other handles", async () => {
+  it("forgets a timer that is cleared, also by another that is due with it, and ignores other handles", async () => {
     const clock = createTestClock(0);
     const fired: string[] = [];
     const cleared = clock.setTimeout(() => fired.push("cleared"), 1);
@@ -94,7 +94,7 @@ describe("a clock that a test moves", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("counts delays as real timers do: none for nonsense, one millisecond for what they cannot hold", async () => {
+  it("counts delays as real timers do: none for nonsense, one millisecond for what they cannot hold", async () => {
     const clock = createTestClock(0);
     const fired: number[] = [];
     clock.setTimeout(() => fired.push(-1), -1);
@@ -106,7 +106,7 @@ describe("a clock that a test moves", () => {
     expect(fired).toEqual([-1, 0, 1]);
   });
 
-  test("carries a deadline that lies further off than one timer reaches", async () => {
+  it("carries a deadline that lies further off than one timer reaches", async () => {
     const clock = createTestClock(0);
     const fired: number[] = [];
     at(clock, 2 ** 33, () => fired.push(clock.now()));
@@ -116,7 +116,7 @@ describe("a clock that a test moves", () => {
     expect(fired).toEqual([2 ** 33]);
   });
 
-  test("moves once after the other when advanced twice at once", async () => {
+  it("moves once after the other when advanced twice at once", async () => {
     const clock = createTestClock(0);
     const fired: number[] = [];
     for (const ms of [5, 15]) clock.setTimeout(() => fired.push(clock.now()), ms);
@@ -128,7 +128,7 @@ describe("a clock that a test moves", () => {
     expect(fired).toEqual([5, 15, -20]);
   });
 
-  test("rejects with what a callback threw, stands there, and goes on", async () => {
+  it("rejects with what a callback threw, stands there, and goes on", async () => {
     const clock = createTestClock(0);
     const fired: number[] = [];
     clock.setTimeout(() => {
@@ -141,7 +141,7 @@ describe("a clock that a test moves", () => {
     expect(fired).toEqual([6]);
   });
 
-  test("does not go back", async () => {
+  it("does not go back", async () => {
     const clock = createTestClock(0);
     await expect(clock.advance(-1)).rejects.toThrow(RangeError);
     await expect(clock.advance(Number.POSITIVE_INFINITY)).rejects.toThrow(RangeError);

@@ -41,7 +41,7 @@ export interface ExchangeRequest {
 /** The head of an answer, and its body where that is known at once. */
 export interface ExchangeAnswer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly headers: Record<string, string | string[]>;
   /** The whole body; `undefined` when the body is what is written to the outlet. */
   readonly body: string | Uint8Array | undefined;
 }

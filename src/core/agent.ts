@@ -1,0 +1,247 @@
+/**
+ * What an agent is and what it is handed. Types only; `context.ts` implements them.
+ * `AgentContext` is not named `Context` because Hono and `@ag-ui/core` have one.
+ */
+import type { ContentPart, Event, JsonPatchOperation, RunAgentInput, TokenUsage } from "@ag-ui/core";
+import type { JsonSchema, JsonValue, StandardSchemaV1 } from "./answer-schema.ts";
+
+type Spelled<E> = E extends { type: infer T extends string } ? Omit<E, "type"> & { type: T | `${T}` } : never;
+
+/**
+ * Any AG-UI event but the run's own (`RUN_*`: those the server writes), with `type` as the
+ * protocol's enum or its spelling: `{ type: "CUSTOM", name: "acme:progress", value: 3 }`.
+ */
+export type AgentEvent = Spelled<Exclude<Event, { type: `RUN_${string}` }>>;
+
+/**
+ * An agent: an async function, or an async generator whose yielded events go out as with `emit`.
+ * It is entered once a turn, however many runs the turn takes. What it returns, if neither
+ * `undefined` nor `null`, becomes `RUN_FINISHED.result`; what it throws ends the run as RUN_ERROR.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: an agent that returns nothing is the common one
+export type Agent = (context: AgentContext) => Promise<unknown> | AsyncGenerator<AgentEvent, unknown> | void;
+
+/** What every question takes. */
+export interface AskOptions {
+  /**
+   * Milliseconds, counted from the ask, after which it rejects with `InputTimeoutError`; finite and above 0,
+   * else a `RangeError`. Absent: the retention's `ttlMs`, counted from the interrupt. The earlier of both counts.
+   */
+  timeoutMs?: number;
+  /** Put into `interrupt.metadata` beside our own key. A `holdline` key is a `TypeError`: that one is the library's. */
+  metadata?: Record<string, JsonValue>;
+}
+
+/** What the answer must be. Without either, a string. */
+export interface AnswerSchemas {
+  /** Any Standard Schema (zod, valibot, arktype, …): validates the answer and gives its type. */
+  schema?: StandardSchemaV1;
+  /** Shown to the client as `responseSchema`; alone, it also validates (draft 2020-12, without eval). */
+  jsonSchema?: JsonSchema;
+}
+
+/** The parts of a question asked with `ask`. */
+export interface AskRequest extends AskOptions {
+  /** `interrupt.reason`, for a client that renders by reason. */
+  reason: string;
+  /** The question as the human reads it. */
+  message: string;
+  /** The tool call the question belongs to. Absent: the tool whose context asks, or none. */
+  toolCallId?: string;
+}
+
+/** How one approval is asked; what is absent comes from the handler's `approvals`. */
+export interface ApproveOptions {
+  /** The question, or a function that words it. Default: the tool's name and its arguments. */
+  message?: string | ((call: { toolCallId: string; toolName: string; args: unknown }) => string);
+  /** The tool result of a denied call. */
+  deniedMessage?: string;
+  /** Milliseconds, see `AskOptions.timeoutMs`. */
+  timeoutMs?: number;
+  /** Whether "always" approves later calls of the same tool in this turn too. */
+  allowAlways?: boolean;
+  /** Whether the human may send other arguments (`editedArgs`). */
+  allowEdits?: boolean;
+}
+
+/** One call to be approved. */
+export interface ApprovalCall<A> {
+  toolCallId: string;
+  toolName: string;
+  args: A;
+  /** Checks edited arguments before anything runs, and describes them to the client. */
+  argsSchema?: ArgsSchema<A>;
+}
+
+/** A tool's own schema for its arguments: a Standard Schema or a JSON Schema. */
+export type ArgsSchema<A> = StandardSchemaV1<unknown, A> | JsonSchema;
+
+/** The decision. `args` are the edited ones where the human edited them. */
+export type Approval<A> = { readonly approved: true; readonly args: A } | { readonly approved: false };
+
+/** What `inputRequired` gives back: also the run's result, so it may simply be returned. */
+export interface InputRequired {
+  readonly status: "input-required";
+  readonly message: string;
+}
+
+/** Options of `toolCall`. */
+export interface ToolCallOptions<A> {
+  /** The call waits for a human's approval before `run` is entered; `true` takes the handler's `approvals`. */
+  approval?: true | ApproveOptions;
+  /** Checks edited arguments, and is shown to the client. */
+  argsSchema?: ArgsSchema<A>;
+  /** The call's id, for one that a model chose. Default: a fresh one. */
+  toolCallId?: string;
+}
+
+/** What a subagent is announced as. */
+export interface SubagentRequest {
+  name: string;
+  description?: string;
+  /** The tool call that spawned it. Default: the tool whose context calls `subagent`. */
+  parentToolCallId?: string;
+  parentMessageId?: string;
+}
+
+/** One earlier run, for `replay`. */
+export interface ReplayedRun {
+  runId: string;
+  /** Whole snapshots of what it left behind; history is restated, never streamed again. */
+  messages?: unknown[];
+  state?: unknown;
+  result?: unknown;
+}
+
+/**
+ * What an agent is handed. Promises it gives count as handled: `void context.toolCall(…)` is safe.
+ * A promise that the agent derives from one (`.then`, an async function of its own) is the agent's.
+ *
+ * After a resume `runId`, `run`, `request`, `identity` and `locals` are those of the exchange that
+ * brought the answer; while the turn is held `request` is `undefined`.
+ */
+export interface AgentContext {
+  readonly threadId: string;
+  readonly runId: string;
+  /** The input of the exchange that carries the turn now, stripped and validated. */
+  readonly run: RunAgentInput;
+  /** The request of that exchange; its body has been read. `undefined` while the turn is held. */
+  readonly request: Request | undefined;
+  /** Who is calling, as `identify` said; `null` without it. */
+  readonly identity: string | null;
+  /** What was given to `handle` as `locals`, `undefined` without. */
+  readonly locals: unknown;
+  /** The last user message as text, `""` without one. */
+  readonly userText: string;
+  /** Aborts when the turn is stopped: client gone, abandoned, released, stopped, closed. `reason` is the error asks reject with. */
+  readonly signal: AbortSignal;
+  /** The agent's state: the input's (or `{}`) until it is set here. A resume's `state` does not change it. */
+  readonly state: unknown;
+
+  /**
+   * Asks the human and waits, with this function's locals alive. The run ends as an interrupt; a later run
+   * on the thread brings the answer.
+   * @throws InputTimeoutError `INPUT_TIMEOUT`; InterruptCancelledError `INTERRUPT_CANCELLED`; TurnReleasedError
+   * `TURN_RELEASED`; HoldUnavailableError `HOLD_UNAVAILABLE`; TurnEndedError `TURN_ENDED`; `TypeError` or
+   * `RangeError` for wrong options. Only an accepted answer resolves it.
+   */
+  input(message: string, options?: AskOptions): Promise<string>;
+  input<S extends StandardSchemaV1>(
+    message: string,
+    options: AskOptions & { schema: S; jsonSchema?: JsonSchema },
+  ): Promise<StandardSchemaV1.InferOutput<S>>;
+  input<T = JsonValue>(message: string, options: AskOptions & { jsonSchema: JsonSchema }): Promise<T>;
+
+  /** As `input`, with the interrupt's `reason` and `toolCallId` given. */
+  ask(request: AskRequest): Promise<string>;
+  ask<S extends StandardSchemaV1>(request: AskRequest & { schema: S; jsonSchema?: JsonSchema }): Promise<StandardSchemaV1.InferOutput<S>>;
+  ask<T = JsonValue>(request: AskRequest & { jsonSchema: JsonSchema }): Promise<T>;
+
+  /** Asks for consent to one tool call. A denial resolves to `{ approved: false }`; see `input` for what rejects. */
+  approve<A>(call: ApprovalCall<A> & ApproveOptions): Promise<Approval<A>>;
+
+  /**
+   * Sends one event. Resolves when the stream has room for more, which is how a slow reader slows the agent.
+   * @throws EventRefusedError `EVENT_REFUSED` when it is not the protocol's or would break the stream;
+   * TurnEndedError `TURN_ENDED`; TurnReleasedError `TURN_RELEASED`.
+   */
+  emit(event: AgentEvent): Promise<void>;
+
+  /**
+   * Appends to this context's open assistant message, opening one when needed; resolves to its messageId.
+   * The message is closed by a tool call, reasoning, step or subagent event of this context, or at the end.
+   */
+  text(delta: string | AsyncIterable<string>, options?: { newMessage?: boolean }): Promise<string>;
+
+  /** Appends to this context's open reasoning message, opening one when needed; resolves to its messageId. */
+  reasoning(delta: string | AsyncIterable<string>): Promise<string>;
+
+  /**
+   * Shows a tool call, runs it, and always shows its result: a string or content parts as they are, nothing
+   * as `""`, anything else as JSON. When `run` throws, the result says in generic words that it failed (a
+   * `PublicError`'s own words) and the promise rejects with the same error.
+   */
+  toolCall<A extends object, R>(name: string, args: A, run: (args: A, context: ToolContext<A>) => R | PromiseLike<R>): Promise<R>;
+  toolCall<A extends object, R>(
+    name: string,
+    args: A,
+    run: (args: A, context: ToolContext<A>) => R | PromiseLike<R>,
+    options: ToolCallOptions<A> & { approval?: undefined },
+  ): Promise<R>;
+  /** With an approval, a denied call runs nothing and resolves to the configured words. */
+  toolCall<A extends object, R>(
+    name: string,
+    args: A,
+    run: (args: A, context: ToolContext<A>) => R | PromiseLike<R>,
+    options: ToolCallOptions<A>,
+  ): Promise<R | string>;
+
+  /** Runs `run` inside a named step, finished however `run` ends. */
+  step<R>(name: string, run: () => R | PromiseLike<R>): Promise<R>;
+
+  /**
+   * Runs `run` as an announced subagent: what its context emits carries its `subagentRunId`. When `run`
+   * throws, SUBAGENT_ERROR says so in generic words and the promise rejects with the same error.
+   */
+  subagent<R>(request: SubagentRequest, run: (context: AgentContext) => R | PromiseLike<R>): Promise<R>;
+
+  /** Replaces the state and shows it as STATE_SNAPSHOT. */
+  setState(next: unknown): Promise<void>;
+  /** Applies an RFC 6902 patch to the state and shows it. @throws EventRefusedError when it does not apply. */
+  patchState(operations: JsonPatchOperation[]): Promise<void>;
+  /** Shows an activity, or with `patch` changes one shown before. Resolves to its messageId. */
+  activity(activity: {
+    activityType: string;
+    messageId?: string;
+    content?: Record<string, unknown>;
+    patch?: JsonPatchOperation[];
+    replace?: boolean;
+  }): Promise<string>;
+  /** Sends a CUSTOM event; prefix the name with your own: `acme:progress`. */
+  custom(name: string, value: unknown): Promise<void>;
+  /** Adds to the token usage of the run that is open now; entries of one provider and model are summed. */
+  usage(entry: TokenUsage): void;
+  /** Ends the turn as cancelled: open questions reject, `signal` aborts, the run finishes once this function has. */
+  stop(): void;
+
+  /**
+   * Turn control: shows `prompt` as an assistant message and decides the run's result, here or anywhere; the
+   * user's next message is an ordinary new turn. It is no consent: it authenticates nothing and grants nothing.
+   * Whatever is emitted or asked afterwards rejects with `TurnEndedError`.
+   * @throws PromptInvalidError `PROMPT_INVALID` unless 1 to 2000 UTF-16 units remain once trimmed.
+   */
+  inputRequired(prompt: string, options?: { reason?: string }): InputRequired;
+}
+
+/** The context inside a tool: the same members, its questions carry the `toolCallId`. */
+export interface ToolContext<A = unknown> extends Omit<AgentContext, "approve"> {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly args: A;
+  /** Asks for consent to this very call. */
+  approve(options?: ApproveOptions): Promise<Approval<A>>;
+  approve<B>(call: ApprovalCall<B> & ApproveOptions): Promise<Approval<B>>;
+}
+
+/** What a tool may return to be shown as it is. */
+export type ToolContent = string | ContentPart[];

@@ -1,0 +1,139 @@
+/**
+ * What an answer must be: the JSON Schema a client is shown, and the check its payload passes
+ * before it is delivered. Standard Schemas check by themselves; a bare JSON Schema is checked by
+ * `@cfworker/json-schema`, which needs no eval and loads at the first schema that needs it.
+ */
+
+/** Any JSON value. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+
+/** A JSON Schema as an object; draft 2020-12 unless its `$schema` says otherwise. */
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/** The Standard Schema interface, version 1 (standardschema.dev), as far as it is used here. */
+export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardSchemaV1.Result<Output> | Promise<StandardSchemaV1.Result<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** Standard JSON Schema: how the schema describes itself to others. */
+    readonly jsonSchema?: { readonly input: (options: { target: "draft-2020-12" }) => Record<string, unknown> } | undefined;
+  };
+}
+
+export declare namespace StandardSchemaV1 {
+  type Result<Output> =
+    | { readonly value: Output; readonly issues?: undefined }
+    | { readonly issues: ReadonlyArray<{ readonly message: string; readonly path?: ReadonlyArray<unknown> | undefined }> };
+  type InferOutput<S extends StandardSchemaV1> = NonNullable<S["~standard"]["types"]>["output"];
+}
+
+/** A payload's fate. `reason` is for the client and never holds a proof. */
+export type Verdict = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+
+/** What a question asks for. */
+export interface AnswerType {
+  readonly responseSchema: JsonSchema;
+  /** `value` is `undefined` when the entry has no payload. Throws only when the schema itself does. */
+  readonly check: (value: unknown) => Verdict | Promise<Verdict>;
+}
+
+const refused = (reason: string): Verdict => ({ ok: false, reason });
+
+/** Without a schema: a string. */
+export const stringAnswer: AnswerType = {
+  responseSchema: { type: "string", title: "Answer" },
+  check: (value) => (typeof value === "string" ? { ok: true, value } : refused("a string is expected")),
+};
+
+/**
+ * Reads what was asked for. A promise only while the validator loads.
+ * @throws TypeError when a schema cannot be shown to a client; Error when it is no valid JSON Schema.
+ */
+export function answerType(schemas: { schema?: StandardSchemaV1 | undefined; jsonSchema?: JsonSchema | undefined }): AnswerType | Promise<AnswerType> {
+  const { schema, jsonSchema } = schemas;
+  if (schema === undefined && jsonSchema === undefined) return stringAnswer;
+  if (schema === undefined) return jsonAnswer(plain(jsonSchema));
+  return { responseSchema: jsonSchema === undefined ? describe(schema) : plain(jsonSchema), check: standardCheck(schema) };
+}
+
+/** Whether a schema validates by itself. Standard Schemas may be functions (arktype). */
+export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
+  return ((typeof value === "object" && value !== null) || typeof value === "function") && "~standard" in value;
+}
+
+/** The JSON Schema a Standard Schema gives of its input side: a default makes a member optional there. */
+function describe(schema: StandardSchemaV1): JsonSchema {
+  if (!isStandardSchema(schema)) throw new TypeError("`schema` must be a Standard Schema; give a JSON Schema as `jsonSchema`.");
+  const given = schema["~standard"].jsonSchema;
+  if (given === undefined) {
+    throw new TypeError(
+      `This ${schema["~standard"].vendor} schema has no JSON Schema of its own to show to the client: pass \`jsonSchema\` beside \`schema\`.`,
+    );
+  }
+  return plain(given.input({ target: "draft-2020-12" }));
+}
+
+/** A copy that is nothing but JSON: the validator marks what it reads, and a client must get no validator's internals. */
+function plain(schema: unknown): JsonSchema {
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
+    throw new TypeError("A JSON Schema shown to a client must be an object (AG-UI: `responseSchema`).");
+  }
+  return JSON.parse(JSON.stringify(schema)) as JsonSchema;
+}
+
+export function standardCheck(schema: StandardSchemaV1): AnswerType["check"] {
+  const read = (result: StandardSchemaV1.Result<unknown>): Verdict =>
+    result.issues === undefined ? { ok: true, value: result.value } : refused(wordIssues(result.issues));
+  return (value) => {
+    const result = schema["~standard"].validate(value);
+    return result instanceof Promise ? result.then(read) : read(result);
+  };
+}
+
+function wordIssues(issues: ReadonlyArray<{ message: string; path?: ReadonlyArray<unknown> | undefined }>): string {
+  const words = issues.slice(0, 3).map(({ message, path = [] }) => {
+    const names = path.map((part) => String(typeof part === "object" && part !== null && "key" in part ? part.key : part));
+    return names.length === 0 ? message : `${names.join(".")}: ${message}`;
+  });
+  return words.join("; ") || "it does not match the schema";
+}
+
+type Validators = typeof import("@cfworker/json-schema");
+let validators: Validators | undefined;
+
+function jsonAnswer(schema: JsonSchema): AnswerType | Promise<AnswerType> {
+  if (validators !== undefined) return build(validators, schema);
+  return import("@cfworker/json-schema").then((loaded) => {
+    validators = loaded;
+    return build(loaded, schema);
+  });
+}
+
+const drafts: ReadonlyArray<[RegExp, "4" | "7" | "2019-09"]> = [
+  [/draft-04/, "4"],
+  [/draft-0[67]/, "7"],
+  [/2019-09/, "2019-09"],
+];
+
+function build({ Validator, dereference }: Validators, schema: JsonSchema): AnswerType {
+  const draft = drafts.find(([pattern]) => pattern.test(String(schema["$schema"] ?? "")))?.[1] ?? "2020-12";
+  // A reference that leads nowhere would otherwise throw at the first answer that reaches it.
+  const known = dereference(schema as object);
+  for (const part of Object.values(known)) {
+    const target = typeof part === "object" ? (part as { __absolute_ref__?: string }).__absolute_ref__ : undefined;
+    if (target !== undefined && known[target] === undefined) throw new Error(`The JSON Schema refers to ${JSON.stringify((part as { $ref?: string }).$ref)}, which is not in it.`);
+  }
+  const validator = new Validator(schema as object, draft);
+  return {
+    responseSchema: schema,
+    check(value) {
+      if (value === undefined) return refused("a payload is expected");
+      const { valid, errors } = validator.validate(value);
+      // The last error is the innermost: the outer ones only say that something inside them failed.
+      const last = errors.at(-1);
+      return valid ? { ok: true, value } : refused(last === undefined ? "it does not match the schema" : `${last.instanceLocation}: ${last.error}`);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * The heads of answers, and the bodies of those that are no stream.
+ */
+import { preflightHeaders } from "./cors.ts";
+import { RequestError, RequestErrorCode } from "./errors.ts";
+import type { Settings } from "./options.ts";
+import type { ExchangeAnswer, ExchangeRequest } from "./outlet.ts";
+
+/** Headers that every answer to a request carries. */
+export type Head = Readonly<Record<string, string>>;
+
+const ALLOW = "GET, HEAD, POST, OPTIONS";
+/** Seconds after which a client may try a closing server's address again. */
+const RETRY_AFTER = "1";
+
+/** A stream: kept from caches, and from proxies that would collect or compress it. No hop-by-hop header: HTTP/2 has none. */
+export const STREAM: Head = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+};
+
+export const answerJson = (status: number, value: unknown, head: Head, bodiless = false): ExchangeAnswer => ({
+  status,
+  headers: { "content-type": "application/json", ...head },
+  body: bodiless ? "" : JSON.stringify(value),
+});
+
+export const answerOptions = ({ cors }: Settings, request: ExchangeRequest, head: Head): ExchangeAnswer => ({
+  status: 204,
+  headers: { allow: ALLOW, ...head, ...(cors === undefined ? {} : preflightHeaders(request)) },
+  body: "",
+});
+
+/** A `Response` by which `identify` refuses a caller, passed on. */
+export async function answerRefusal(response: Response, head: Head): Promise<ExchangeAnswer> {
+  const headers: Record<string, string | string[]> = {};
+  response.headers.forEach((value, name) => {
+    headers[name] = name === "set-cookie" ? response.headers.getSetCookie() : value;
+  });
+  const vary = [headers["vary"], head["vary"]].filter((value) => typeof value === "string").join(", ");
+  // The body is read whole: nobody streams a refusal, and an outlet of another kind can pass it on.
+  const body = new Uint8Array(await response.arrayBuffer());
+  return { status: response.status, headers: { ...headers, ...head, ...(vary === "" ? {} : { vary }) }, body: body.length === 0 ? "" : body };
+}
+
+/** What went wrong with a request, as JSON. Anything unforeseen is a server's fault and told in generic words. */
+export function answerError(error: unknown, head: Head, { report }: Settings): ExchangeAnswer {
+  if (!(error instanceof RequestError)) {
+    report(error, {});
+    return answerJson(500, { error: { code: "INTERNAL_ERROR", message: "The request could not be served." } }, head);
+  }
+  const { code, message, status, issues } = error;
+  const extra: Record<string, string> = {};
+  if (code === RequestErrorCode.METHOD_NOT_ALLOWED) extra["allow"] = ALLOW;
+  if (code === RequestErrorCode.SERVER_CLOSING) extra["retry-after"] = RETRY_AFTER;
+  return answerJson(status, { error: { code, message, ...(issues === undefined ? {} : { issues }) } }, { ...extra, ...head });
+}

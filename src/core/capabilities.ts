@@ -1,0 +1,23 @@
+/**
+ * The document a GET answers with: what is derived from the options, and what the application
+ * declares over it. Nothing is declared that the options take away.
+ */
+import type { AgentCapabilities } from "@ag-ui/core";
+import type { Settings } from "./options.ts";
+
+/** Merges group by group; a group the application gives adds to what is derived. */
+export function capabilities(settings: Settings): AgentCapabilities {
+  const { hold, humanInput, approvals, capabilities: declared } = settings;
+  const interrupts = hold && humanInput === undefined;
+  const asks = hold || humanInput !== undefined;
+  const derived: AgentCapabilities = {
+    transport: { streaming: true },
+    humanInTheLoop: { supported: true, approvals: asks, interrupts, approveWithEdits: interrupts && approvals.allowEdits },
+  };
+  const merged: AgentCapabilities = { ...declared };
+  merged.transport = { ...derived.transport, ...declared.transport };
+  merged.humanInTheLoop = { ...derived.humanInTheLoop, ...declared.humanInTheLoop };
+  // What cannot be is not declared, whatever the application says.
+  if (!interrupts) Object.assign(merged.humanInTheLoop, { interrupts: false, approveWithEdits: false });
+  return merged;
+}

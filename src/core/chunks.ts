@@ -1,0 +1,135 @@
+/**
+ * The chunk forms of the protocol (`TEXT_MESSAGE_CHUNK` and its like) rewritten as start, content
+ * and end. On the wire a chunk stream would end at any event that another part of the turn sends
+ * in between, so an agent's chunks never go out as they are.
+ */
+import { EventRefusedError } from "./errors.ts";
+import type { Ledger, WireEvent } from "./ledger.ts";
+
+interface Form {
+  readonly kind: "text" | "call" | "reasoning";
+  readonly id: string;
+  readonly prefix: string;
+  readonly append: string;
+  /** What the first chunk may say of the item, and later ones repeat. */
+  readonly members: readonly string[];
+  readonly defaults: { readonly role?: string };
+}
+
+const FORMS: Readonly<Record<string, Form>> = {
+  TEXT_MESSAGE_CHUNK: {
+    kind: "text",
+    id: "messageId",
+    prefix: "TEXT_MESSAGE",
+    append: "CONTENT",
+    members: ["role", "name"],
+    defaults: { role: "assistant" },
+  },
+  TOOL_CALL_CHUNK: {
+    kind: "call",
+    id: "toolCallId",
+    prefix: "TOOL_CALL",
+    append: "ARGS",
+    members: ["toolCallName", "parentMessageId"],
+    defaults: {},
+  },
+  REASONING_MESSAGE_CHUNK: {
+    kind: "reasoning",
+    id: "messageId",
+    prefix: "REASONING_MESSAGE",
+    append: "CONTENT",
+    members: [],
+    defaults: { role: "reasoning" },
+  },
+};
+
+/** Events that do not end a chunk stream of their lane (AG-UI streaming). */
+const TRANSPARENT = new Set(["RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED"]);
+
+type Current = { type: string; id: string; owner: string | undefined };
+
+export class Chunks {
+  /** Per lane (the turn itself, each subagent) the item its chunks go on with. */
+  readonly #lanes = new Map<string | undefined, Current>();
+  readonly #ledger: Ledger;
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  /**
+   * Puts into `out` what goes out for an event. @throws EventRefusedError; what is in `out` then is
+   * the end of a chunk stream, which stands.
+   */
+  take(event: WireEvent, out: WireEvent[]): void {
+    const form = FORMS[event.type];
+    if (form !== undefined) return this.#takeChunk(event, form, out);
+    if (this.#lanes.size > 0) {
+      this.#refuseMixing(event);
+      if (!TRANSPARENT.has(event.type)) this.#endLane(event.subagentRunId, out);
+    }
+    out.push(...this.#ledger.take(event));
+  }
+
+  #takeChunk(event: WireEvent, form: Form, out: WireEvent[]): void {
+    const current = this.#currentOf(event, form.id);
+    const id = (event[form.id] as string | undefined) ?? (current?.type === event.type ? current.id : undefined);
+    if (id === undefined) throw new EventRefusedError(`The first ${event.type} must have a ${form.id}.`);
+    const tag = event.subagentRunId === undefined ? {} : { subagentRunId: event.subagentRunId };
+    const given = form.members.filter((name) => event[name] !== undefined);
+    const known = this.#ledger.find(form.kind, id);
+    if (current?.type === event.type && current.id === id) {
+      const differs = given.find((name) => event[name] !== (known?.start[name] ?? (name === "role" ? "assistant" : undefined)));
+      if (differs !== undefined) throw new EventRefusedError(`${event.type}: ${JSON.stringify(id)} was opened with another ${differs}.`);
+    } else {
+      if (form.kind === "call" && event["toolCallName"] === undefined) throw new EventRefusedError("The first TOOL_CALL_CHUNK must have a toolCallName.");
+      if (known?.state === "open") throw new EventRefusedError(`${event.type}: ${JSON.stringify(id)} was opened by a START.`);
+      if (current !== undefined) this.#endLane(current.owner, out);
+      const start: WireEvent = { type: `${form.prefix}_START`, [form.id]: id, ...form.defaults, ...tag };
+      for (const name of given) start[name] = event[name];
+      out.push(...this.#ledger.take(event["delta"] === undefined ? { ...start, ...others(event) } : start));
+      this.#lanes.set(event.subagentRunId, { type: event.type, id, owner: event.subagentRunId });
+    }
+    if (event["delta"] !== undefined) {
+      out.push(...this.#ledger.take({ type: `${form.prefix}_${form.append}`, [form.id]: id, delta: event["delta"], ...tag, ...others(event) }));
+    }
+  }
+
+  /** The stream a chunk goes on with: that of its id, of its tag, else the only one of its form. */
+  #currentOf(event: WireEvent, idMember: string): Current | undefined {
+    const lanes = [...this.#lanes.values()].filter(({ type }) => type === event.type);
+    const named = lanes.find(({ id }) => id === event[idMember]);
+    if (named !== undefined || event.subagentRunId !== undefined || event[idMember] !== undefined) return named ?? this.#lanes.get(event.subagentRunId);
+    const own = this.#lanes.get(undefined);
+    if (own?.type === event.type) return own;
+    if (lanes.length > 1) throw new EventRefusedError(`${event.type}: several subagents stream at once; say which with subagentRunId.`);
+    return lanes[0];
+  }
+
+  #endLane(owner: string | undefined, out: WireEvent[]): void {
+    const current = this.#lanes.get(owner);
+    if (current === undefined) return;
+    this.#lanes.delete(owner);
+    const form = FORMS[current.type] as Form;
+    // Its subagent's end may have closed it already.
+    if (this.#ledger.find(form.kind, current.id)?.state === "closed") return;
+    out.push(...this.#ledger.take({ type: `${form.prefix}_END`, [form.id]: current.id, ...(owner === undefined ? {} : { subagentRunId: owner }) }));
+  }
+
+  /** An id that chunks opened is closed by them only (AG-UI streaming: the forms are not mixed). */
+  #refuseMixing(event: WireEvent): void {
+    for (const { type, id } of this.#lanes.values()) {
+      const form = FORMS[type] as Form;
+      if (event[form.id] === id && event.type.startsWith(`${form.prefix}_`) && event.type !== "TOOL_CALL_RESULT") {
+        throw new EventRefusedError(`${event.type}: ${JSON.stringify(id)} is streamed by chunks.`);
+      }
+    }
+  }
+}
+
+/** The members every event may have. */
+const others = ({ timestamp, rawEvent, metadata }: WireEvent): Partial<WireEvent> => ({
+  ...(timestamp === undefined ? {} : { timestamp }),
+  ...(rawEvent === undefined ? {} : { rawEvent }),
+  ...(metadata === undefined ? {} : { metadata }),
+});

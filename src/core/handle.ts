@@ -1,0 +1,244 @@
+/**
+ * The server. `exchange` reads as the table of contents of one exchange: who calls, what is asked
+ * for, which turn carries it, and an answer. Everything else is in the rooms it names.
+ */
+import type { Interrupt } from "@ag-ui/core";
+import { Admission, CLOSING } from "./admit.ts";
+import { answerError, answerJson, answerOptions, answerRefusal, type Head, STREAM } from "./answer.ts";
+import { capabilities } from "./capabilities.ts";
+import { at } from "./clock.ts";
+import { corsHeaders } from "./cors.ts";
+import { RequestError, RequestErrorCode } from "./errors.ts";
+import { HeldTurns } from "./held-turns.ts";
+import type { Counts, Host } from "./host.ts";
+import { KeepAlive } from "./keep-alive.ts";
+import { type HandlerOptions, type Settings, settle } from "./options.ts";
+import type { ExchangeAnswer, ExchangeRequest, Outlet } from "./outlet.ts";
+import { parse, readBody } from "./parse.ts";
+import { createInterruptIds } from "./proof.ts";
+import { Run } from "./run.ts";
+import { loadSchemas } from "./schemas.ts";
+import { SpentInterrupts } from "./spent-interrupts.ts";
+import { StreamOutlet } from "./stream-outlet.ts";
+import type { Turn } from "./turn.ts";
+
+/** Who a request is from, and what the agent gets of the application's. */
+export interface HandleOptions {
+  /** Takes the place of `identify`; `null` is nobody. Absent: `identify` is asked. */
+  identity?: string | null;
+  /** Handed to the agent as `context.locals`. */
+  locals?: unknown;
+}
+
+/** Numbers only, for monitoring. */
+export interface HandlerStats extends Counts {
+  /** Turns waiting for answers now. */
+  held: number;
+  /** Turns at work now, unwinding ones included. */
+  running: number;
+  /** Runs waiting for their thread now. */
+  queued: number;
+  /** Runs refused since the start, by `RefusalCode`. */
+  refused: Record<string, number>;
+}
+
+/** One held turn, for operators: never a proof, never an answer. */
+export interface HeldTurnInfo {
+  threadId: string;
+  identity: string | null;
+  /** When it was held, in milliseconds since the epoch. */
+  since: number;
+  interrupts: Omit<Interrupt, "metadata" | "responseSchema">[];
+}
+
+/** What `createHandler` gives. All members work detached. */
+export interface Handler {
+  /** Serves one request. Never rejects: what goes wrong is a response or an event. */
+  handle(request: Request, options?: HandleOptions): Promise<Response>;
+  /** `handle` for runtimes that pass further arguments: only the first is looked at. */
+  fetch(request: Request): Promise<Response>;
+  /** Serves one request to an outlet, without a Response: for adapters. Resolves as soon as the answer's head is known. */
+  exchange(request: ExchangeRequest, outlet: Outlet, options?: HandleOptions): Promise<ExchangeAnswer>;
+  /** Ends the thread's turn, held or running, as cancelled. Resolves once it has unwound, with whether there was one. */
+  stop(threadId: string, options?: { identity?: string | null }): Promise<boolean>;
+  /**
+   * Stops serving: new runs get 503 `SERVER_CLOSING`; for `graceMs` (default 0) running exchanges may end and held turns
+   * are still answered; then every turn is stopped. Resolves when all have unwound, at the latest after `closeTimeoutMs`.
+   * Idempotent: every caller gets the same promise.
+   */
+  close(options?: { graceMs?: number }): Promise<void>;
+  /** Whether `close` was called. */
+  readonly closing: boolean;
+  stats(): HandlerStats;
+  inspect(): HeldTurnInfo[];
+}
+
+/** Serves an agent. @throws RangeError or TypeError for options outside their range. */
+export function createHandler(options: HandlerOptions): Handler {
+  const settings = settle(options);
+  const ids = createInterruptIds();
+  const counts: Counts = { started: 0, finished: 0, failed: 0, answered: 0, abandoned: 0, expired: 0, evicted: 0 };
+  const held: Host["held"] = new HeldTurns(settings, settings.clock);
+  const host: Host = { settings, held, ids, spent: new SpentInterrupts(ids), turns: new Set(), counts, check: undefined };
+  const admission = new Admission(host);
+  const keepAlive = new KeepAlive(settings.clock, settings.keepAliveMs);
+  const phase: { now: "open" | "closing" | "closed"; closed?: Promise<void> } = { now: "open" };
+
+  async function exchange(request: ExchangeRequest, outlet: Outlet, given: HandleOptions = {}): Promise<ExchangeAnswer> {
+    let head: Head = {};
+    try {
+      head = corsHeaders(settings.cors, request);
+      const { method } = request;
+      if (method === "OPTIONS") return answerOptions(settings, request, head);
+      if (method !== "POST" && method !== "GET" && method !== "HEAD") {
+        throw new RequestError(RequestErrorCode.METHOD_NOT_ALLOWED, "Send a run as POST; GET tells the capabilities.");
+      }
+      if (method === "POST" && phase.now === "closed") throw closing();
+      const identity = await identify(request, given, settings);
+      if (typeof identity === "object" && identity !== null) return await answerRefusal(identity, head);
+      if (method !== "POST") return answerJson(200, capabilities(settings), head, method === "HEAD");
+      const input = await parse(request, settings);
+      if (settings.validate) host.check ??= await loadSchemas();
+      // Whatever happened meanwhile: from here to the end of admission nothing is awaited.
+      if (phase.now === "closed" || (phase.now === "closing" && !input.resume?.length)) throw closing();
+      admission.admit(new Run(input, { request, outlet, identity, locals: given.locals, keepAlive }));
+      return { status: 200, headers: { ...STREAM, ...head }, body: undefined };
+    } catch (error) {
+      return answerError(error, head, settings);
+    }
+  }
+
+  async function handle(request: Request, given?: HandleOptions): Promise<Response> {
+    const outlet = new StreamOutlet();
+    const answer = await exchange(
+      {
+        method: request.method,
+        headers: request.headers,
+        text: (limit) => readBody(request, limit),
+        signal: request.signal,
+        toRequest: () => request,
+      },
+      outlet,
+      given,
+    );
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(answer.headers)) {
+      for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
+    }
+    const body = answer.body === undefined ? outlet.body : answer.body === "" ? null : answer.body;
+    return new Response(body as BodyInit | null, { status: answer.status, headers });
+  }
+
+  async function stop(threadId: string, { identity = null }: { identity?: string | null } = {}): Promise<boolean> {
+    const thread = admission.threads.find(identity, threadId);
+    const turn = thread?.held ?? thread?.active;
+    if (turn === undefined) return false;
+    turn.stop("stopped");
+    await new Promise<void>((resolve) => turn.whenOver(resolve));
+    return true;
+  }
+
+  async function shut(graceMs: number): Promise<void> {
+    phase.now = "closing";
+    admission.close();
+    if (graceMs > 0 && host.turns.size > 0) await graceOver(host, graceMs);
+    phase.now = "closed";
+    const unwinding = [...host.turns];
+    for (const turn of unwinding) turn.stop("closed");
+    await unwound(host, unwinding);
+  }
+
+  const handler: Handler = {
+    handle,
+    fetch: (request) => handle(request),
+    exchange,
+    stop,
+    close({ graceMs = 0 } = {}) {
+      phase.closed ??= shut(graceMs);
+      return phase.closed;
+    },
+    get closing() {
+      return phase.now !== "open";
+    },
+    stats: () => ({
+      ...counts,
+      held: held.size,
+      running: host.turns.size - held.size,
+      queued: admission.queued,
+      refused: { ...admission.refused },
+    }),
+    inspect: () =>
+      held.list().map((turn) => ({
+        threadId: turn.thread.threadId,
+        identity: turn.identity,
+        since: turn.heldSince,
+        interrupts: turn.outstanding.map((question) => {
+          const { metadata: _metadata, responseSchema: _schema, ...shown } = question.interrupt();
+          return shown;
+        }),
+      })),
+  };
+  // Not in the type: `AsyncDisposable` needs a lib that users may not have.
+  const { asyncDispose } = Symbol as { asyncDispose?: symbol };
+  if (asyncDispose !== undefined) Object.defineProperty(handler, asyncDispose, { value: () => handler.close() });
+  return handler;
+}
+
+const closing = () => new RequestError(RequestErrorCode.SERVER_CLOSING, CLOSING);
+
+/** Who is calling: what the mount says, else what `identify` says. A `Response` refuses. @throws RequestError */
+async function identify(request: ExchangeRequest, given: HandleOptions, { identify: ask, report }: Settings): Promise<string | null | Response> {
+  if (given.identity !== undefined) return given.identity;
+  if (ask === undefined) return null;
+  try {
+    const identity = await ask(request.toRequest());
+    if (typeof identity === "string" || identity === null || isResponse(identity)) return identity;
+    throw new TypeError("identify must give a string, null or a Response.");
+  } catch (cause) {
+    report(cause, {});
+    throw new RequestError(RequestErrorCode.IDENTIFY_FAILED, "The caller could not be identified.", { cause });
+  }
+}
+
+/** By its members: a Response may come from another realm or library. */
+const isResponse = (value: unknown): value is Response =>
+  typeof value === "object" && value !== null && "status" in value && "headers" in value && "arrayBuffer" in value;
+
+/** Resolves when no turn is left, or the grace is over. Meanwhile exchanges end and answers come in. */
+function graceOver(host: Host, graceMs: number): Promise<void> {
+  const { clock } = host.settings;
+  return new Promise((resolve) => {
+    const done = at(clock, clock.now() + graceMs, resolve);
+    for (const turn of host.turns) {
+      turn.whenOver(() => {
+        if (host.turns.size > 0) return;
+        done();
+        resolve();
+      });
+    }
+  });
+}
+
+/** Resolves when every one of the turns is over, at the latest after `closeTimeoutMs`, and then names those that are not. */
+function unwound(host: Host, turns: readonly Turn[]): Promise<void> {
+  if (turns.length === 0) return Promise.resolve();
+  const { clock, closeTimeoutMs, warn } = host.settings;
+  return new Promise((resolve) => {
+    let left = turns.length;
+    const giveUp = at(clock, clock.now() + closeTimeoutMs, () => {
+      // A turn that was stopped gives itself up at this instant too, and says so; this is for those released before.
+      for (const { thread } of host.turns) {
+        const message = `The agent on thread ${JSON.stringify(thread.threadId)} was still at work when the handler closed.`;
+        warn({ code: "TURN_NOT_UNWOUND", message, threadId: thread.threadId });
+      }
+      resolve();
+    });
+    for (const turn of turns) {
+      turn.whenOver(() => {
+        if (--left > 0) return;
+        giveUp();
+        resolve();
+      });
+    }
+  });
+}

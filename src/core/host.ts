@@ -1,0 +1,32 @@
+/**
+ * What the turns of one handler share.
+ */
+import type { HeldTurns } from "./held-turns.ts";
+import type { Settings } from "./options.ts";
+import type { EventCheck } from "./output.ts";
+import type { InterruptIds } from "./proof.ts";
+import type { SpentInterrupts } from "./spent-interrupts.ts";
+import type { Turn } from "./turn.ts";
+
+/** Counts since the handler was made. */
+export interface Counts {
+  started: number;
+  finished: number;
+  failed: number;
+  answered: number;
+  abandoned: number;
+  expired: number;
+  evicted: number;
+}
+
+export interface Host {
+  readonly settings: Settings;
+  readonly held: HeldTurns<Turn>;
+  readonly ids: InterruptIds;
+  readonly spent: SpentInterrupts;
+  /** Every turn whose function has not ended, wherever it stands. */
+  readonly turns: Set<Turn>;
+  readonly counts: Counts;
+  /** Checks events against the protocol's schemas, with `validate: true` and once they have loaded. */
+  check: EventCheck | undefined;
+}

@@ -1,0 +1,90 @@
+/**
+ * A request to a run input: media type, size, JSON, shape. Everything wrong with a request is
+ * found here, before any run exists; what is merely unknown is stripped with a warning.
+ */
+import type { RunAgentInput } from "@ag-ui/core";
+import { PROTOCOL_VERSION } from "@ag-ui/core";
+import { RequestError, RequestErrorCode } from "./errors.ts";
+import { formatPath, readInput } from "./input.ts";
+import type { Settings } from "./options.ts";
+import type { ExchangeRequest } from "./outlet.ts";
+
+/** JSON under its own name or as a suffix, parameters aside. Also keeps cross-site form posts out. */
+const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json\s*(?:;|$)/i;
+
+/** How many paths one warning names. */
+const NAMED_PATHS = 3;
+
+/** Reads a POST's body. @throws RequestError */
+export async function parse(request: ExchangeRequest, settings: Settings): Promise<RunAgentInput> {
+  const type = request.headers.get("content-type");
+  if (type === null || !JSON_TYPE.test(type.trim())) {
+    throw new RequestError(RequestErrorCode.UNSUPPORTED_MEDIA_TYPE, "Send the run input as application/json.");
+  }
+  const text = await request.text(settings.bodyBytes);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new RequestError(RequestErrorCode.INVALID_JSON, "The body is not JSON.");
+  }
+  const { input, warnings } = readInput(value);
+  const versionWarning = doubt(input.protocolVersion);
+  const [first] = warnings;
+  if (first !== undefined || versionWarning !== undefined) {
+    const { threadId, runId } = input;
+    const paths = warnings.slice(0, NAMED_PATHS).map(({ path }) => formatPath(path));
+    const more = warnings.length > paths.length ? ` and ${warnings.length - paths.length} more` : "";
+    const message = first === undefined ? "" : `${first.message} (${paths.join(", ")}${more})`;
+    settings.warn({
+      code: first?.code ?? "PROTOCOL_VERSION_UNKNOWN",
+      message: [message, versionWarning].filter(Boolean).join(" "),
+      threadId,
+      runId,
+      ...(paths[0] === undefined ? {} : { path: paths[0] }),
+    });
+  }
+  return input;
+}
+
+/** A version that is newer than ours, or that cannot be read, is served with a warning (AG-UI versioning). */
+function doubt(version: string | undefined): string | undefined {
+  if (version === undefined || version === PROTOCOL_VERSION) return undefined;
+  return `The input declares AG-UI ${JSON.stringify(version.slice(0, 20))}; it is served as ${PROTOCOL_VERSION}.`;
+}
+
+/** Reads a web request's body, counting while reading. @throws RequestError */
+export async function readBody(request: Request, limit: number): Promise<string> {
+  const tooLarge = () => new RequestError(RequestErrorCode.BODY_TOO_LARGE, `The body is larger than ${limit} bytes.`);
+  const length = request.headers.get("content-length");
+  try {
+    // A declared length within the limit is what the server lets through, so the body may be read in one go.
+    if (length !== null) {
+      if (Number(length) > limit) throw tooLarge();
+      const bytes = await request.arrayBuffer();
+      if (bytes.byteLength > limit) throw tooLarge();
+      return decode(bytes);
+    }
+    if (request.body === null) return "";
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const reader = request.body.getReader();
+    let text = "";
+    let size = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return text + decoder.decode();
+      size += value.byteLength;
+      if (size > limit) {
+        reader.cancel().catch(() => {});
+        throw tooLarge();
+      }
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch (cause) {
+    if (cause instanceof RequestError) throw cause;
+    throw new RequestError(RequestErrorCode.INVALID_JSON, "The body could not be read as UTF-8, or had been read already.", { cause });
+  }
+}
+
+/** Bytes to text: strict UTF-8, a byte order mark dropped. */
+const decode = (bytes: ArrayBuffer): string => new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -1,0 +1,83 @@
+/**
+ * One question of a turn, from the ask to its fate. It settles exactly once; whatever comes later
+ * finds it settled.
+ */
+import type { Interrupt } from "@ag-ui/core";
+import type { AnswerType, JsonValue } from "./answer-schema.ts";
+import type { HoldlineError } from "./errors.ts";
+
+/** What is asked. */
+export interface QuestionRequest {
+  readonly reason: string;
+  readonly message: string;
+  readonly toolCallId: string | undefined;
+  /** The subagent whose context asks. */
+  readonly owner: string | undefined;
+  readonly metadata: Record<string, JsonValue> | undefined;
+  /** When the caller's own `timeoutMs` is over. */
+  readonly deadline: number | undefined;
+}
+
+/** The question as the wire shows it, and the secret that proves its answer. */
+export interface Issued {
+  readonly id: string;
+  readonly proof: string;
+  readonly expiresAt: number;
+}
+
+export class Question {
+  readonly request: QuestionRequest;
+  readonly answer: Promise<unknown>;
+  /** What the answer must be; `undefined` while the validator loads. */
+  type: AnswerType | undefined;
+  /** Set once the question has gone out. */
+  issued: Issued | undefined;
+  /** Forgets the timer of its own deadline. */
+  disarm: (() => void) | undefined;
+  #settle: { resolve: (value: unknown) => void; reject: (error: unknown) => void } | undefined;
+
+  constructor(request: QuestionRequest) {
+    this.request = request;
+    this.answer = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    // The context's promises count as handled: an agent may drop one.
+    this.answer.catch(() => {});
+  }
+
+  get settled(): boolean {
+    return this.#settle === undefined;
+  }
+
+  deliver(value: unknown): void {
+    this.#close()?.resolve(value);
+  }
+
+  reject(error: HoldlineError | Error): void {
+    this.#close()?.reject(error);
+  }
+
+  /** As the wire shows it. Only for a question that was issued. */
+  interrupt(): Interrupt {
+    const { reason, message, toolCallId, owner, metadata } = this.request;
+    const { id, proof, expiresAt } = this.issued as Issued;
+    return {
+      id,
+      reason,
+      message,
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(owner === undefined ? {} : { subagentRunId: owner }),
+      responseSchema: { ...(this.type as AnswerType).responseSchema },
+      expiresAt: new Date(expiresAt).toISOString(),
+      metadata: { ...metadata, holdline: { proof } },
+    };
+  }
+
+  #close() {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    this.disarm?.();
+    this.disarm = undefined;
+    return settle;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * One run on one exchange: RUN_STARTED to its terminating event, or a lone RUN_ERROR. It owns the
+ * outlet and hears when the client leaves; which turn it carries, if any, is the turn's business.
+ */
+import { aggregateTokenUsage, PROTOCOL_VERSION, type Interrupt, type RunAgentInput, type TokenUsage } from "@ag-ui/core";
+import type { InterruptCause, RefusalCode, RequestErrorCode } from "./errors.ts";
+import { frame, KEEP_ALIVE } from "./frames.ts";
+import type { KeepAlive, Quiet } from "./keep-alive.ts";
+import { nobody, type Sink } from "./kept-events.ts";
+import type { WireEvent } from "./ledger.ts";
+import type { ExchangeRequest, Outlet } from "./outlet.ts";
+
+/** How a run ends, but for its ids. */
+export type Ending =
+  | { readonly outcome: { type: "success"; pendingToolCallIds?: string[] }; readonly result?: unknown }
+  | { readonly outcome: { type: "interrupt"; interrupts: Interrupt[] } }
+  | { readonly outcome: { type: "cancelled" } }
+  | { readonly error: { message: string; code: string } };
+
+export class Run implements Sink, Quiet {
+  readonly input: RunAgentInput;
+  readonly identity: string | null;
+  readonly locals: unknown;
+  /** Called at most once, if the client leaves while this run is not over. Set by whoever the run is with. */
+  onLeft: (() => void) | undefined;
+  /** Whether the client has left. */
+  left = false;
+  active = false;
+  readonly #keepAlive: KeepAlive;
+  #outlet: Outlet | undefined;
+  #request: ExchangeRequest | undefined;
+  #webRequest: Request | undefined;
+  #usage: TokenUsage[] = [];
+  readonly #heardLeaving = () => {
+    if (this.left || this.#outlet === undefined) return;
+    this.left = true;
+    this.#close();
+    this.onLeft?.();
+  };
+
+  constructor(
+    input: RunAgentInput,
+    from: { request: ExchangeRequest; outlet: Outlet; identity: string | null; locals: unknown; keepAlive: KeepAlive },
+  ) {
+    this.input = input;
+    this.identity = from.identity;
+    this.locals = from.locals;
+    this.#request = from.request;
+    this.#outlet = from.outlet;
+    this.#keepAlive = from.keepAlive;
+    this.#keepAlive.add(this);
+    const { signal } = from.request;
+    // Any of the outlet and the signal may be the one that tells; some runtimes have only one of them.
+    signal?.addEventListener("abort", this.#heardLeaving, { once: true });
+    from.outlet.left(this.#heardLeaving);
+    if (signal?.aborted) this.#heardLeaving();
+  }
+
+  /** The request as the web has it, made when first asked for; none once the run is over, so that nothing keeps it. */
+  get request(): Request | undefined {
+    this.#webRequest ??= this.#request?.toRequest();
+    return this.#webRequest;
+  }
+
+  write(text: string): void {
+    this.active = true;
+    this.#outlet?.write(text);
+  }
+
+  get full(): boolean {
+    return this.#outlet?.full ?? false;
+  }
+
+  room(): Promise<void> {
+    return (this.#outlet ?? nobody).room();
+  }
+
+  keepAlive(): void {
+    if (!this.full) this.#outlet?.write(KEEP_ALIVE);
+  }
+
+  /** Says that the run has started. The version is this producer's own, never an echo (AG-UI versioning). */
+  start(): void {
+    const { threadId, runId, parentRunId } = this.input;
+    this.write(frame({ type: "RUN_STARTED", threadId, runId, protocolVersion: PROTOCOL_VERSION, parentRunId }));
+  }
+
+  /** Counts what a model used, for this run's terminating event. */
+  addUsage(entry: TokenUsage): void {
+    this.#usage.push(entry);
+  }
+
+  /** Writes the terminating event and closes. Nothing follows it. */
+  finish(ending: Ending): void {
+    const { threadId, runId } = this.input;
+    const usage = this.#usage.length > 0 ? { usage: aggregateTokenUsage(this.#usage) } : {};
+    this.#end(
+      "error" in ending
+        ? { type: "RUN_ERROR", ...ending.error, ...usage }
+        : { type: "RUN_FINISHED", threadId, runId, ...("result" in ending ? { result: ending.result } : {}), outcome: ending.outcome, ...usage },
+    );
+  }
+
+  /** Ends as a stream of one RUN_ERROR: nothing was started. */
+  refuse(code: RefusalCode | typeof RequestErrorCode.SERVER_CLOSING, message: string, cause?: InterruptCause): void {
+    this.#end({ type: "RUN_ERROR", message, code, ...(cause === undefined ? {} : { metadata: { holdline: { cause } } }) });
+  }
+
+  #end(event: WireEvent): void {
+    const outlet = this.#outlet;
+    if (outlet === undefined) return;
+    this.write(frame(event));
+    this.#close();
+    outlet.end();
+  }
+
+  /** From here on the run is over: leaving is not heard, and nothing of the exchange is kept. */
+  #close(): void {
+    this.#request?.signal?.removeEventListener("abort", this.#heardLeaving);
+    this.#keepAlive.delete(this);
+    this.#outlet = undefined;
+    this.#request = undefined;
+    this.#webRequest = undefined;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * One tool call that the agent makes itself: shown, approved where that is wanted, run, and always
+ * answered with a result.
+ */
+import type { ContentPart } from "@ag-ui/core";
+import type { Approval, ToolCallOptions, ToolContext } from "./agent.ts";
+import { HoldlineError, PublicError, InputTimeoutError, InterruptCancelledError } from "./errors.ts";
+import type { Turn } from "./turn.ts";
+
+/** What a call needs of the context that makes it. */
+export interface Caller<A> {
+  readonly turn: Turn;
+  readonly owner: string | undefined;
+  readonly context: ToolContext<A>;
+  /** Ends what the tool's own context left open. */
+  close(): void;
+}
+
+/** A call announced on the wire: from here on it is answered, whatever happens. */
+export async function runToolCall<A extends object, R>(
+  caller: Caller<A>,
+  args: A,
+  run: (args: A, context: ToolContext<A>) => R | PromiseLike<R>,
+  options: ToolCallOptions<A>,
+): Promise<R | string> {
+  const { turn, context } = caller;
+  const deniedMessage = (typeof options.approval === "object" ? options.approval.deniedMessage : undefined) ?? turn.host.settings.approvals.deniedMessage;
+  let result: R | string;
+  let content: string | ContentPart[];
+  try {
+    // Meanwhile the human may answer, the turn may be stopped: only an accepted yes goes past this line.
+    const decision: Approval<A> = options.approval === undefined ? { approved: true, args } : await context.approve(options.approval === true ? {} : options.approval);
+    result = decision.approved ? await run(decision.args, context) : deniedMessage;
+    content = toContent(result);
+  } catch (error) {
+    answer(caller, failure(error));
+    throw error;
+  }
+  answer(caller, content);
+  if (turn.output.full) await turn.output.room();
+  return result;
+}
+
+/** Emits the result, unless the turn may not emit any more. */
+function answer<A>({ turn, owner, context, close }: Caller<A>, content: string | ContentPart[]): void {
+  if (turn.emitRefusal !== undefined) return;
+  close();
+  const { toolCallId } = context;
+  const event = { type: "TOOL_CALL_RESULT", messageId: `msg_${crypto.randomUUID()}`, toolCallId, content, role: "tool" };
+  turn.output.send(owner === undefined ? event : { ...event, subagentRunId: owner });
+}
+
+/** What the client and the model are told of a tool that threw: its own words only where they are meant for them. */
+function failure(error: unknown): string {
+  if (error instanceof PublicError) return error.message;
+  if (error instanceof InterruptCancelledError || error instanceof InputTimeoutError) return (error as HoldlineError).message;
+  return "The tool failed.";
+}
+
+const PARTS = new Set(["text", "image", "audio", "video", "document"]);
+
+const isParts = (value: unknown): value is ContentPart[] =>
+  Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === "object" && part !== null && PARTS.has(part.type));
+
+/** A result as the wire takes it: a string or content parts (AG-UI tool calls), anything else as JSON. */
+export function toContent(value: unknown): string | ContentPart[] {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string" || isParts(value)) return value;
+  return JSON.stringify(value) ?? "";
+}

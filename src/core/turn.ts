@@ -1,0 +1,418 @@
+/**
+ * A turn: the agent's work on one input, entered once and carried by one run after another. Its
+ * lifetime is the server's, not a response's: a run that ends with a question leaves it suspended
+ * right where it asked. A turn owns its questions and its output; its thread owns the turn.
+ */
+import type { Interrupt } from "@ag-ui/core";
+import type { AgentContext, AgentEvent, InputRequired } from "./agent.ts";
+import type { AnswerType } from "./answer-schema.ts";
+import { at, nextMacrotask } from "./clock.ts";
+import {
+  AGENT_FAILED,
+  type HoldlineError,
+  HoldUnavailableError,
+  InputTimeoutError,
+  type InterruptCause,
+  InterruptCancelledError,
+  PromptInvalidError,
+  PublicError,
+  TurnEndedError,
+  TurnReleasedError,
+} from "./errors.ts";
+import type { Retained } from "./held-turns.ts";
+import type { Host } from "./host.ts";
+import type { KeptEvents } from "./kept-events.ts";
+import { Output } from "./output.ts";
+import type { Question, QuestionRequest } from "./question.ts";
+import { type Decision, Questions } from "./questions.ts";
+import type { Ending, Run } from "./run.ts";
+import type { Thread } from "./threads.ts";
+
+/** Why a turn is stopped, and whether what it emits while it unwinds still goes out. */
+interface Stop {
+  readonly error: HoldlineError;
+  readonly emits: boolean;
+  readonly cause: InterruptCause;
+}
+
+const CANCELLED: Ending = { outcome: { type: "cancelled" } };
+const LONGEST_PROMPT = 2000;
+
+export class Turn implements Retained {
+  readonly thread: Thread;
+  readonly host: Host;
+  readonly output: Output;
+  /** The run that carries the turn, or carried it last. */
+  latest: Run;
+  deadline = 0;
+  heldSince = 0;
+  /** Tools whose later calls this turn's human approved with "always". */
+  readonly alwaysApproved = new Set<string>();
+  /** Tool calls that have not settled. */
+  readonly calls = new Set<Promise<unknown>>();
+  readonly #questions: Questions;
+  #live: Run | undefined;
+  #kept: KeptEvents | undefined;
+  /** The client left and the turn runs on without one (`onDisconnect: "finish"`). */
+  #alone = false;
+  /** Its question died unanswered: nobody will hear it again. */
+  #unheard = false;
+  #stop: Stop | undefined;
+  #decided: InputRequired | undefined;
+  /** The function has ended by an abandoned question and only running calls are waited for. */
+  #winding = false;
+  #over = false;
+  #outcomeDue = false;
+  #controller: AbortController | undefined;
+  #generator: AsyncGenerator<AgentEvent, unknown> | undefined;
+  #bound: (() => void) | undefined;
+  #onOver: (() => void)[] = [];
+
+  constructor(host: Host, thread: Thread, run: Run) {
+    const { settings } = host;
+    this.host = host;
+    this.thread = thread;
+    this.latest = run;
+    this.output = new Output({ state: run.input.state, keptEvents: settings.keptEvents, check: host.check });
+    this.#questions = new Questions({
+      clock: settings.clock,
+      spend: (id, cause) => {
+        if (cause === "answered" || cause === "abandoned" || cause === "expired") host.counts[cause]++;
+        host.spent.remember(id, thread.key, cause);
+      },
+      timedOut: () => this.#outstandingTimedOut(),
+      loaded: () => this.#scheduleOutcome(),
+    });
+  }
+
+  get identity(): string | null {
+    return this.thread.identity;
+  }
+
+  /** The questions that can be answered now. */
+  get outstanding(): Question[] {
+    return this.#questions.outstanding;
+  }
+
+  /** Lets go of questions whose own deadline has passed. May end the holding of this turn. */
+  expireDue(): void {
+    this.#questions.expireDue();
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#stop !== undefined) this.#controller.abort(this.#stop.error);
+    }
+    return this.#controller.signal;
+  }
+
+  /** What an emit is answered with instead of being sent; `undefined` while it may go out. */
+  get emitRefusal(): HoldlineError | undefined {
+    return this.released ?? (this.#over || this.#decided !== undefined ? new TurnEndedError() : undefined);
+  }
+
+  /** The error of a turn whose output leads nowhere any more, for those who waited to emit. */
+  get released(): HoldlineError | undefined {
+    return this.#stop?.emits === false ? this.#stop.error : undefined;
+  }
+
+  // ── from start to end ─────────────────────────────────────────────────────────
+
+  /** Enters the agent's function. The thread is this turn's already: nothing was awaited since it was found free. */
+  start(run: Run, context: AgentContext): void {
+    this.host.turns.add(this);
+    this.host.counts.started++;
+    this.#carry(run);
+    let work: ReturnType<Host["settings"]["agent"]>;
+    try {
+      work = this.host.settings.agent(context);
+    } catch (error) {
+      return this.#threw(error);
+    }
+    const ended = isGenerator(work) ? this.#drive(work, context) : Promise.resolve(work);
+    ended.then(
+      (result) => this.#returned(result),
+      (error) => this.#threw(error),
+    );
+  }
+
+  #carry(run: Run): void {
+    this.latest = run;
+    this.#live = run;
+    run.onLeft = () => this.#clientLeft();
+    run.start();
+    this.output.attach(run);
+  }
+
+  /** Sends what a generator yields; a refused event is thrown in. */
+  async #drive(generator: AsyncGenerator<AgentEvent, unknown>, context: AgentContext): Promise<unknown> {
+    this.#generator = generator;
+    let step = await generator.next();
+    while (!step.done) {
+      let refused: { error: unknown } | undefined;
+      try {
+        await context.emit(step.value);
+      } catch (error) {
+        refused = { error };
+      }
+      step = refused === undefined ? await generator.next() : await generator.throw(refused.error);
+    }
+    return step.value;
+  }
+
+  #returned(result: unknown): void {
+    let ending: Ending = { outcome: { type: "success" } };
+    if (this.#stop !== undefined) ending = CANCELLED;
+    else if (this.#decided !== undefined) ending = { ...ending, result: this.#decided };
+    else {
+      try {
+        const text = JSON.stringify(result);
+        // A whole `null` is no result (AG-UI: optional members are omitted, never null).
+        if (text !== undefined && text !== "null") ending = { ...ending, result };
+      } catch (error) {
+        return this.#threw(error);
+      }
+    }
+    this.#end(ending);
+  }
+
+  #threw(error: unknown): void {
+    if (this.#over) return;
+    const abandoned = error instanceof InterruptCancelledError;
+    const awaited = abandoned || error instanceof InputTimeoutError || error instanceof TurnReleasedError;
+    if (this.#stop !== undefined) {
+      if (error !== this.#stop.error && !awaited) this.#report(error);
+      return this.#end(CANCELLED);
+    }
+    if (this.#decided !== undefined) {
+      this.#report(error);
+      return this.#end({ outcome: { type: "success" }, result: this.#decided });
+    }
+    if (abandoned) return this.#unwind();
+    if (this.#live !== undefined || !awaited) this.#report(error);
+    const { message, code } = error instanceof PublicError ? error : { message: "The agent failed.", code: AGENT_FAILED };
+    this.host.counts.failed++;
+    this.#end({ error: { message, code } });
+  }
+
+  /** The function ended by an abandoned question: calls that still run may settle, then the run is cancelled. */
+  #unwind(): void {
+    this.#winding = true;
+    this.#questions.rejectAll(() => new TurnReleasedError(), "ended");
+    this.#armBound();
+    // Meanwhile only those calls emit; whoever ends the turn first (they, the bound, a stop) ends it once.
+    void Promise.allSettled(this.calls).then(() => this.#end(CANCELLED));
+  }
+
+  #end(ending: Ending): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#bound?.();
+    if (!("error" in ending)) this.host.counts.finished++;
+    this.#questions.rejectAll(() => new TurnReleasedError("The turn ended before the question was answered."), "ended");
+    const run = this.#live;
+    this.#live = undefined;
+    const last = run === undefined ? ending : this.output.close(ending);
+    this.output.drop();
+    this.host.turns.delete(this);
+    this.host.held.delete(this);
+    // Free before the last event goes out: a client may send its next run the moment it reads it.
+    this.thread.free(this);
+    run?.finish(last);
+    for (const callback of this.#onOver) callback();
+    this.thread.next();
+  }
+
+  /** Calls back when the turn is over, at once if it is. */
+  whenOver(callback: () => void): void {
+    if (this.#over) callback();
+    else this.#onOver.push(callback);
+  }
+
+  #report(error: unknown): void {
+    this.host.settings.report(error, { threadId: this.thread.threadId, runId: this.latest.input.runId });
+  }
+
+  // ── asking ────────────────────────────────────────────────────────────────────
+
+  /** Asks. The question is registered before anything is awaited, so what is asked together goes out together. */
+  ask(
+    request: Omit<QuestionRequest, "deadline"> & { timeoutMs: number | undefined },
+    type: AnswerType | Promise<AnswerType>,
+    hook: ((type: AnswerType) => unknown) | undefined,
+  ): Promise<unknown> {
+    const refusal = this.askRefusal;
+    if (refusal !== undefined) throw refusal;
+    const { hold, clock } = this.host.settings;
+    const { timeoutMs, ...asked } = request;
+    const question = { ...asked, deadline: timeoutMs === undefined ? undefined : clock.now() + timeoutMs };
+    if (hook !== undefined) return this.#questions.askHook(question, type, hook);
+    if (!hold) throw new HoldUnavailableError();
+    const { answer } = this.#questions.add(question, type);
+    // Alone, what the turn emits from its question on is kept for whoever brings the answer.
+    if (this.#alone) this.#pause([]);
+    this.#scheduleOutcome();
+    return answer;
+  }
+
+  /** Why nothing can be asked now; `undefined` while it can. */
+  get askRefusal(): HoldlineError | undefined {
+    if (this.#stop !== undefined) return this.#stop.error;
+    if (this.#over || this.#decided !== undefined) return new TurnEndedError();
+    if (this.#winding || this.#unheard) return new TurnReleasedError();
+    return this.#alone && this.identity === null ? new TurnReleasedError("The client left, and nobody else can be asked.") : undefined;
+  }
+
+  #scheduleOutcome(): void {
+    if (this.#outcomeDue || (this.#live === undefined && !this.#alone)) return;
+    this.#outcomeDue = true;
+    // The real event loop, never the injected clock. Until then siblings may ask, the client may leave, the turn may end or be stopped.
+    nextMacrotask(() => {
+      this.#outcomeDue = false;
+      this.#interrupt();
+    });
+  }
+
+  /** Ends the run with every question that waits, all at once and without an `await`. */
+  #interrupt(): void {
+    if (this.#over || this.#stop !== undefined || this.#decided !== undefined || this.#questions.loading) return;
+    const run = this.#live;
+    if ((run === undefined && !this.#alone) || this.#questions.waiting.length === 0) return;
+    const { clock, ttlMs } = this.host.settings;
+    this.heldSince = clock.now();
+    this.deadline = this.heldSince + ttlMs;
+    const interrupts = this.#questions.issue(this.host.ids.issue, this.deadline);
+    this.#live = undefined;
+    this.#alone = false;
+    this.#pause(interrupts);
+    // Held before the interrupt goes out: the answer may arrive the instant it is read.
+    this.thread.hold(this);
+    this.host.held.add(this);
+    run?.finish({ outcome: { type: "interrupt", interrupts } });
+    this.thread.next();
+  }
+
+  /** Closes what the run shows; what is emitted from here on is kept for the next one. */
+  #pause(interrupts: readonly Interrupt[]): void {
+    if (this.#kept !== undefined) return;
+    this.output.suspend(interrupts);
+    this.#kept = this.output.pause();
+  }
+
+  /** The answers have come, all checked and the turn found held in this same step. */
+  resume(run: Run, decisions: ReadonlyMap<Question, Decision>): void {
+    this.host.held.delete(this);
+    this.thread.take(this);
+    const kept = this.#kept;
+    this.#kept = undefined;
+    this.#carry(run);
+    // A socket may turn out to be dead as soon as it is written to; then the turn was released, and nothing is delivered.
+    if (this.#stop !== undefined) return;
+    const abandoned = [...decisions.values()].every((decision) => "error" in decision);
+    for (const [question, decision] of decisions) this.#questions.settle(question, decision);
+    kept?.release();
+    if (abandoned) this.#halt({ error: new InterruptCancelledError(), emits: true, cause: "abandoned" });
+    else if (this.#questions.waiting.length > 0) this.#scheduleOutcome();
+  }
+
+  /** The last open question of the outcome died of its own `timeoutMs`: the code goes on, unheard. */
+  #outstandingTimedOut(): void {
+    if (this.thread.held !== this || this.#questions.outstanding.length > 0) return;
+    this.#unheard = true;
+    this.host.held.delete(this);
+    this.thread.free(this);
+    this.output.drop();
+    this.#questions.rejectWaiting(new TurnReleasedError());
+    this.thread.next();
+  }
+
+  // ── what stops a turn ───────────────────────────────────────────────────────────
+
+  expire(): void {
+    this.#release({ error: new InputTimeoutError(), emits: false, cause: "expired" });
+  }
+
+  evict(): void {
+    this.host.counts.evicted++;
+    const { threadId } = this.thread;
+    const message = `A turn held on thread ${JSON.stringify(threadId)} was released to make room for another: raise retention.maxHeld or shorten ttlMs.`;
+    this.host.settings.warn({ code: "TURN_EVICTED", message, threadId });
+    this.#release({ error: new TurnReleasedError("The turn was released to make room for another."), emits: false, cause: "evicted" });
+  }
+
+  /** Ends the turn as cancelled, once its function has unwound; until then the thread is busy with it. */
+  stop(cause: "stopped" | "closed" | "abandoned"): void {
+    if (this.#stop !== undefined) return;
+    if (this.thread.held === this) {
+      this.host.held.delete(this);
+      this.thread.take(this);
+      this.output.drop();
+    }
+    const error = cause === "abandoned" ? new InterruptCancelledError() : new TurnReleasedError(`The turn was ${cause}.`);
+    this.#halt({ error, emits: true, cause });
+  }
+
+  #clientLeft(): void {
+    this.#live = undefined;
+    this.output.drop();
+    if (this.host.settings.finishAlone && this.#stop === undefined && !this.#winding) {
+      this.#alone = true;
+      // A question asked in this very turn of the event loop is still held, for an owner who can be told again.
+      if (this.identity === null) this.#questions.rejectAll(() => this.askRefusal as HoldlineError, "ended");
+      else if (this.#questions.waiting.length > 0) this.#pause([]);
+      return;
+    }
+    this.#release({ error: new TurnReleasedError("The client left."), emits: false, cause: "ended" });
+  }
+
+  /** The thread is free at once; the function unwinds by itself. */
+  #release(stop: Stop): void {
+    this.thread.free(this);
+    this.output.drop();
+    this.#halt(stop);
+    this.thread.next();
+  }
+
+  #halt(stop: Stop): void {
+    if (this.#over || this.#stop !== undefined) return;
+    this.#stop = stop;
+    const expired = stop.error instanceof InputTimeoutError;
+    this.#questions.rejectAll((hadGoneOut) => (expired && !hadGoneOut ? new TurnReleasedError() : stop.error), stop.cause);
+    if (stop.emits) this.#armBound();
+    this.#controller?.abort(stop.error);
+    // A generator waiting at a `yield` is left at once; one waiting for something else, when that settles.
+    this.#generator?.return(undefined).catch(() => {});
+  }
+
+  /** An agent that does not unwind is given up on. */
+  #armBound(): void {
+    const { clock, closeTimeoutMs, warn } = this.host.settings;
+    this.#bound ??= at(clock, clock.now() + closeTimeoutMs, () => {
+      const { threadId } = this.thread;
+      warn({ code: "TURN_NOT_UNWOUND", message: `The agent on thread ${JSON.stringify(threadId)} did not end within ${closeTimeoutMs} ms of being stopped.`, threadId });
+      this.#end(CANCELLED);
+    });
+  }
+
+  // ── turn control ────────────────────────────────────────────────────────────────
+
+  /** Shows the prompt as a message and decides the run's result. @throws PromptInvalidError, TurnEndedError, TurnReleasedError */
+  decide(prompt: string, reason: string | undefined, show: (prompt: string) => void): InputRequired {
+    const refusal = this.#stop?.error ?? this.emitRefusal;
+    if (refusal !== undefined) throw refusal;
+    const message = typeof prompt === "string" ? prompt.trim() : "";
+    if (message.length === 0 || message.length > LONGEST_PROMPT) throw new PromptInvalidError();
+    show(message);
+    this.#decided = { status: "input-required", message };
+    this.#questions.rejectWaiting(new TurnEndedError());
+    const { threadId } = this.thread;
+    const { runId } = this.latest.input;
+    this.host.settings.trace({ type: "input-required", prompt: message, ...(reason === undefined ? {} : { reason }), threadId, runId });
+    return this.#decided;
+  }
+}
+
+function isGenerator(value: unknown): value is AsyncGenerator<AgentEvent, unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value;
+}

@@ -6,7 +6,14 @@
  */
 import { isUtf8 } from "node:buffer";
 import { createServer, type Server } from "node:http";
-import { type ExchangeRequest, type HandleOptions, type Handler, type Outlet, RequestError, RequestErrorCode } from "../src/index.ts";
+import {
+  type ExchangeRequest,
+  type HandleOptions,
+  type Handler,
+  type Outlet,
+  RequestError,
+  RequestErrorCode,
+} from "../src/index.ts";
 
 /** The members used of an `http.IncomingMessage`, or of its HTTP/2 likeness; `body` is what a body parser left. */
 export interface NodeRequest {
@@ -107,14 +114,20 @@ class ResponseOutlet implements Outlet {
  * A listener for an existing `http.Server`, an Express app or the like. It may stand behind a JSON body parser:
  * what that left in `request.body` is taken.
  */
-export function toNodeListener(handler: Handler, options?: HandleOptions): (request: NodeRequest, response: NodeResponse) => void {
+export function toNodeListener(
+  handler: Handler,
+  options?: HandleOptions,
+): (request: NodeRequest, response: NodeResponse) => void {
   return (request, response) => {
     const outlet = new ResponseOutlet(response);
     void handler.exchange(exchangeRequest(request, response), outlet, options).then(({ status, headers, body }) => {
       if (response.destroyed) return;
       // A body nobody will read would keep the connection busy: it is closed after the answer.
       const unread = body !== undefined && !request.readableEnded && request.method === "POST";
-      response.writeHead(status, unread && request.httpVersionMajor < 2 ? { ...headers, connection: "close" } : headers);
+      response.writeHead(
+        status,
+        unread && request.httpVersionMajor < 2 ? { ...headers, connection: "close" } : headers,
+      );
       if (body === undefined) return;
       response.end(body);
       if (unread) request.resume();
@@ -144,7 +157,9 @@ function readText(request: NodeRequest, limit: number): Promise<string> {
     if (request.readableEnded) {
       const { body } = request;
       if (body === undefined) return reject(unreadable("The body had been read before it reached the handler."));
-      return resolve(body instanceof Uint8Array ? decode(body) : typeof body === "string" ? body : JSON.stringify(body));
+      return resolve(
+        body instanceof Uint8Array ? decode(body) : typeof body === "string" ? body : JSON.stringify(body),
+      );
     }
     if (Number(request.headers["content-length"]) > limit) return reject(tooLarge());
     if (request.destroyed) return reject(unreadable("The body could not be read."));
@@ -187,7 +202,7 @@ function toRequest(request: NodeRequest, response: NodeResponse): Request {
   }
   const gone = new AbortController();
   response.on("close", () => gone.abort());
-  const base = `http://${request.headers["host"] ?? "localhost"}`;
+  const base = `http://${request.headers.host ?? "localhost"}`;
   const target = URL.canParse(url, base) ? new URL(url, base) : new URL("http://localhost/");
   return new Request(target, { method, headers, signal: gone.signal });
 }
@@ -232,7 +247,11 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     const healthy = asked === healthPath ? !draining && !handler.closing : undefined;
     const status = healthy === undefined ? 404 : healthy ? 200 : 503;
     response.writeHead(status, { "content-type": "application/json" });
-    response.end(JSON.stringify(healthy === undefined ? { error: { code: "NOT_FOUND", message: `The agent is at ${path}.` } } : { healthy }));
+    response.end(
+      JSON.stringify(
+        healthy === undefined ? { error: { code: "NOT_FOUND", message: `The agent is at ${path}.` } } : { healthy },
+      ),
+    );
     request.resume();
   });
   await new Promise<void>((resolve, reject) => {

@@ -7,7 +7,7 @@ import { PROTOCOL_VERSION } from "@ag-ui/core";
 import { createContext } from "./context.ts";
 import { RefusalCode, RequestErrorCode } from "./errors.ts";
 import type { Host } from "./host.ts";
-import { readResume, type Refusal } from "./resume.ts";
+import { type Refusal, readResume } from "./resume.ts";
 import type { Run } from "./run.ts";
 import { keyOf, type Thread, Threads } from "./threads.ts";
 import { Turn } from "./turn.ts";
@@ -125,12 +125,15 @@ export class Admission {
       if (run.identity === null) {
         return this.#refuse(run, {
           code: RefusalCode.INTERRUPT_NOT_COVERED,
-          message: "This thread waits for an answer: send `resume` with an entry for every open interrupt, or give it up with status `cancelled`.",
+          message:
+            "This thread waits for an answer: send `resume` with an entry for every open interrupt, or give it up with status `cancelled`.",
         });
       }
       if (settings.whenAsked === "ask-again") {
         run.start();
-        run.finish({ outcome: { type: "interrupt", interrupts: held.outstanding.map((question) => question.interrupt()) } });
+        run.finish({
+          outcome: { type: "interrupt", interrupts: held.outstanding.map((question) => question.interrupt()) },
+        });
         return;
       }
       held.stop("abandoned");
@@ -139,10 +142,12 @@ export class Admission {
       return this.#wait(run, thread, true);
     }
     if (thread.active !== undefined) {
-      if (thread.waiting.filter((waiting) => !this.#claims.has(waiting)).length < settings.queuedRuns) return this.#wait(run, thread, false);
+      if (thread.waiting.filter((waiting) => !this.#claims.has(waiting)).length < settings.queuedRuns)
+        return this.#wait(run, thread, false);
       return this.#refuse(run, {
         code: RefusalCode.THREAD_BUSY,
-        message: "A run is active on this thread and as many as may wait already do. Send it again when one has finished.",
+        message:
+          "A run is active on this thread and as many as may wait already do. Send it again when one has finished.",
       });
     }
     const turn = new Turn(this.#host, thread, run);

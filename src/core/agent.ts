@@ -104,15 +104,6 @@ export interface SubagentRequest {
   parentMessageId?: string;
 }
 
-/** One earlier run, for `replay`. */
-export interface ReplayedRun {
-  runId: string;
-  /** Whole snapshots of what it left behind; history is restated, never streamed again. */
-  messages?: unknown[];
-  state?: unknown;
-  result?: unknown;
-}
-
 /**
  * What an agent is handed. Promises it gives count as handled: `void context.toolCall(…)` is safe.
  * A promise that the agent derives from one (`.then`, an async function of its own) is the agent's.
@@ -154,7 +145,9 @@ export interface AgentContext {
 
   /** As `input`, with the interrupt's `reason` and `toolCallId` given. */
   ask(request: AskRequest): Promise<string>;
-  ask<S extends StandardSchemaV1>(request: AskRequest & { schema: S; jsonSchema?: JsonSchema }): Promise<StandardSchemaV1.InferOutput<S>>;
+  ask<S extends StandardSchemaV1>(
+    request: AskRequest & { schema: S; jsonSchema?: JsonSchema },
+  ): Promise<StandardSchemaV1.InferOutput<S>>;
   ask<T = JsonValue>(request: AskRequest & { jsonSchema: JsonSchema }): Promise<T>;
 
   /** Asks for consent to one tool call. A denial resolves to `{ approved: false }`; see `input` for what rejects. */
@@ -181,7 +174,11 @@ export interface AgentContext {
    * as `""`, anything else as JSON. When `run` throws, the result says in generic words that it failed (a
    * `PublicError`'s own words) and the promise rejects with the same error.
    */
-  toolCall<A extends object, R>(name: string, args: A, run: (args: A, context: ToolContext<A>) => R | PromiseLike<R>): Promise<R>;
+  toolCall<A extends object, R>(
+    name: string,
+    args: A,
+    run: (args: A, context: ToolContext<A>) => R | PromiseLike<R>,
+  ): Promise<R>;
   toolCall<A extends object, R>(
     name: string,
     args: A,
@@ -242,6 +239,3 @@ export interface ToolContext<A = unknown> extends Omit<AgentContext, "approve"> 
   approve(options?: ApproveOptions): Promise<Approval<A>>;
   approve<B>(call: ApprovalCall<B> & ApproveOptions): Promise<Approval<B>>;
 }
-
-/** What a tool may return to be shown as it is. */
-export type ToolContent = string | ContentPart[];

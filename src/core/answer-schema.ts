@@ -18,14 +18,21 @@ export interface StandardSchemaV1<Input = unknown, Output = Input> {
     readonly validate: (value: unknown) => StandardSchemaV1.Result<Output> | Promise<StandardSchemaV1.Result<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     /** Standard JSON Schema: how the schema describes itself to others. */
-    readonly jsonSchema?: { readonly input: (options: { target: "draft-2020-12" }) => Record<string, unknown> } | undefined;
+    readonly jsonSchema?:
+      | { readonly input: (options: { target: "draft-2020-12" }) => Record<string, unknown> }
+      | undefined;
   };
 }
 
 export declare namespace StandardSchemaV1 {
   type Result<Output> =
     | { readonly value: Output; readonly issues?: undefined }
-    | { readonly issues: ReadonlyArray<{ readonly message: string; readonly path?: ReadonlyArray<unknown> | undefined }> };
+    | {
+        readonly issues: ReadonlyArray<{
+          readonly message: string;
+          readonly path?: ReadonlyArray<unknown> | undefined;
+        }>;
+      };
   type InferOutput<S extends StandardSchemaV1> = NonNullable<S["~standard"]["types"]>["output"];
 }
 
@@ -51,11 +58,17 @@ export const stringAnswer: AnswerType = {
  * Reads what was asked for. A promise only while the validator loads.
  * @throws TypeError when a schema cannot be shown to a client; Error when it is no valid JSON Schema.
  */
-export function answerType(schemas: { schema?: StandardSchemaV1 | undefined; jsonSchema?: JsonSchema | undefined }): AnswerType | Promise<AnswerType> {
+export function answerType(schemas: {
+  schema?: StandardSchemaV1 | undefined;
+  jsonSchema?: JsonSchema | undefined;
+}): AnswerType | Promise<AnswerType> {
   const { schema, jsonSchema } = schemas;
   if (schema === undefined && jsonSchema === undefined) return stringAnswer;
   if (schema === undefined) return jsonAnswer(plain(jsonSchema));
-  return { responseSchema: jsonSchema === undefined ? describe(schema) : plain(jsonSchema), check: standardCheck(schema) };
+  return {
+    responseSchema: jsonSchema === undefined ? describe(schema) : plain(jsonSchema),
+    check: standardCheck(schema),
+  };
 }
 
 /** Whether a schema validates by itself. Standard Schemas may be functions (arktype). */
@@ -65,7 +78,8 @@ export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
 
 /** The JSON Schema a Standard Schema gives of its input side: a default makes a member optional there. */
 function describe(schema: StandardSchemaV1): JsonSchema {
-  if (!isStandardSchema(schema)) throw new TypeError("`schema` must be a Standard Schema; give a JSON Schema as `jsonSchema`.");
+  if (!isStandardSchema(schema))
+    throw new TypeError("`schema` must be a Standard Schema; give a JSON Schema as `jsonSchema`.");
   const given = schema["~standard"].jsonSchema;
   if (given === undefined) {
     throw new TypeError(
@@ -94,7 +108,9 @@ export function standardCheck(schema: StandardSchemaV1): AnswerType["check"] {
 
 function wordIssues(issues: ReadonlyArray<{ message: string; path?: ReadonlyArray<unknown> | undefined }>): string {
   const words = issues.slice(0, 3).map(({ message, path = [] }) => {
-    const names = path.map((part) => String(typeof part === "object" && part !== null && "key" in part ? part.key : part));
+    const names = path.map((part) =>
+      String(typeof part === "object" && part !== null && "key" in part ? part.key : part),
+    );
     return names.length === 0 ? message : `${names.join(".")}: ${message}`;
   });
   return words.join("; ") || "it does not match the schema";
@@ -118,12 +134,15 @@ const drafts: ReadonlyArray<[RegExp, "4" | "7" | "2019-09"]> = [
 ];
 
 function build({ Validator, dereference }: Validators, schema: JsonSchema): AnswerType {
-  const draft = drafts.find(([pattern]) => pattern.test(String(schema["$schema"] ?? "")))?.[1] ?? "2020-12";
+  const draft = drafts.find(([pattern]) => pattern.test(String(schema.$schema ?? "")))?.[1] ?? "2020-12";
   // A reference that leads nowhere would otherwise throw at the first answer that reaches it.
   const known = dereference(schema as object);
   for (const part of Object.values(known)) {
     const target = typeof part === "object" ? (part as { __absolute_ref__?: string }).__absolute_ref__ : undefined;
-    if (target !== undefined && known[target] === undefined) throw new Error(`The JSON Schema refers to ${JSON.stringify((part as { $ref?: string }).$ref)}, which is not in it.`);
+    if (target !== undefined && known[target] === undefined)
+      throw new Error(
+        `The JSON Schema refers to ${JSON.stringify((part as { $ref?: string }).$ref)}, which is not in it.`,
+      );
   }
   const validator = new Validator(schema as object, draft);
   return {
@@ -133,7 +152,9 @@ function build({ Validator, dereference }: Validators, schema: JsonSchema): Answ
       const { valid, errors } = validator.validate(value);
       // The last error is the innermost: the outer ones only say that something inside them failed.
       const last = errors.at(-1);
-      return valid ? { ok: true, value } : refused(last === undefined ? "it does not match the schema" : `${last.instanceLocation}: ${last.error}`);
+      return valid
+        ? { ok: true, value }
+        : refused(last === undefined ? "it does not match the schema" : `${last.instanceLocation}: ${last.error}`);
     },
   };
 }

@@ -38,10 +38,14 @@ export async function answerRefusal(response: Response, head: Head): Promise<Exc
   response.headers.forEach((value, name) => {
     headers[name] = name === "set-cookie" ? response.headers.getSetCookie() : value;
   });
-  const vary = [headers["vary"], head["vary"]].filter((value) => typeof value === "string").join(", ");
+  const vary = [headers.vary, head.vary].filter((value) => typeof value === "string").join(", ");
   // The body is read whole: nobody streams a refusal, and an outlet of another kind can pass it on.
   const body = new Uint8Array(await response.arrayBuffer());
-  return { status: response.status, headers: { ...headers, ...head, ...(vary === "" ? {} : { vary }) }, body: body.length === 0 ? "" : body };
+  return {
+    status: response.status,
+    headers: { ...headers, ...head, ...(vary === "" ? {} : { vary }) },
+    body: body.length === 0 ? "" : body,
+  };
 }
 
 /** What went wrong with a request, as JSON. Anything unforeseen is a server's fault and told in generic words. */
@@ -52,7 +56,11 @@ export function answerError(error: unknown, head: Head, { report }: Settings): E
   }
   const { code, message, status, issues } = error;
   const extra: Record<string, string> = {};
-  if (code === RequestErrorCode.METHOD_NOT_ALLOWED) extra["allow"] = ALLOW;
+  if (code === RequestErrorCode.METHOD_NOT_ALLOWED) extra.allow = ALLOW;
   if (code === RequestErrorCode.SERVER_CLOSING) extra["retry-after"] = RETRY_AFTER;
-  return answerJson(status, { error: { code, message, ...(issues === undefined ? {} : { issues }) } }, { ...extra, ...head });
+  return answerJson(
+    status,
+    { error: { code, message, ...(issues === undefined ? {} : { issues }) } },
+    { ...extra, ...head },
+  );
 }

@@ -3,7 +3,14 @@
  * clearly a yes is a no, or no answer at all.
  */
 import type { Approval, ApproveOptions, ArgsSchema } from "./agent.ts";
-import { type AnswerType, answerType, isStandardSchema, type JsonSchema, standardCheck, type Verdict } from "./answer-schema.ts";
+import {
+  type AnswerType,
+  answerType,
+  isStandardSchema,
+  type JsonSchema,
+  standardCheck,
+  type Verdict,
+} from "./answer-schema.ts";
 import type { Settings } from "./options.ts";
 
 /** An answer to an approval, as it was decided. */
@@ -34,7 +41,10 @@ export function approvalType(edits: false | ArgsSchema<never> | undefined): Answ
 
 function shown(editedArgs: JsonSchema | undefined): JsonSchema {
   const properties = { approved: { type: "boolean" }, ...(editedArgs === undefined ? {} : { editedArgs }) };
-  return { title: "Approval", anyOf: [{ type: "boolean" }, { type: "string" }, { type: "object", properties, required: ["approved"] }] };
+  return {
+    title: "Approval",
+    anyOf: [{ type: "boolean" }, { type: "string" }, { type: "object", properties, required: ["approved"] }],
+  };
 }
 
 /** What checks edited arguments: the tool's own schema; without one, that they are an object. */
@@ -45,7 +55,8 @@ function argsType(schema: ArgsSchema<never> | undefined): AnswerType | Promise<A
   return { responseSchema: described.responseSchema, check: standardCheck(schema) };
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const anyArgs: AnswerType = {
   responseSchema: { type: "object" },
@@ -58,17 +69,20 @@ function read(value: unknown, checkArgs: AnswerType["check"] | undefined): Verdi
     const word = value.trim().toLowerCase();
     return accept({ approved: YES.has(word), always: word === "always" });
   }
-  if (!isObject(value) || typeof value["approved"] !== "boolean") return refuse("true, false, a word, or { approved: true | false } is expected");
+  if (!isObject(value) || typeof value.approved !== "boolean")
+    return refuse("true, false, a word, or { approved: true | false } is expected");
   const edits = Object.hasOwn(value, "editedArgs");
   if (edits && checkArgs === undefined) return refuse("the arguments of this call may not be edited");
-  if (!value["approved"]) return accept(denied);
+  if (!value.approved) return accept(denied);
   if (!edits || checkArgs === undefined) return accept({ approved: true, always: false });
-  const verdict = checkArgs(value["editedArgs"]);
+  const verdict = checkArgs(value.editedArgs);
   return verdict instanceof Promise ? verdict.then(edited) : edited(verdict);
 }
 
 const edited = (verdict: Verdict): Verdict =>
-  verdict.ok ? accept({ approved: true, always: false, edited: verdict.value }) : refuse(`editedArgs: ${verdict.reason}`);
+  verdict.ok
+    ? accept({ approved: true, always: false, edited: verdict.value })
+    : refuse(`editedArgs: ${verdict.reason}`);
 
 /** The options of one approval, with the handler's where the call does not say. */
 export type ApprovalSettings = Required<Pick<ApproveOptions, "deniedMessage" | "allowAlways" | "allowEdits">>;
@@ -82,7 +96,10 @@ export function approvalSettings(options: ApproveOptions, { approvals }: Setting
 }
 
 /** The question, worded by the caller or naming the tool and its arguments. */
-export function approvalMessage(call: { toolCallId: string; toolName: string; args: unknown }, message: ApproveOptions["message"]): string {
+export function approvalMessage(
+  call: { toolCallId: string; toolName: string; args: unknown },
+  message: ApproveOptions["message"],
+): string {
   if (typeof message === "function") return message(call);
   return message ?? `Approve ${call.toolName}(${JSON.stringify(call.args)})?`;
 }

@@ -2,7 +2,15 @@
  * From what an agent asks to a question of its turn: the options read, the schema read, and the
  * `humanInput` hook asked in the client's place where there is one.
  */
-import type { AgentContext, ApprovalCall, ApproveOptions, Approval, AskOptions, AskRequest, AnswerSchemas } from "./agent.ts";
+import type {
+  AgentContext,
+  AnswerSchemas,
+  Approval,
+  ApprovalCall,
+  ApproveOptions,
+  AskOptions,
+  AskRequest,
+} from "./agent.ts";
 import { type AnswerType, answerType, type JsonValue } from "./answer-schema.ts";
 import { approvalMessage, approvalOf, approvalSettings, approvalType, type Consent } from "./approval.ts";
 import { type HumanInputRequest, LAST_INSTANT } from "./options.ts";
@@ -20,15 +28,30 @@ export function askInput(turn: Turn, asker: Asker, request: AskRequest & AnswerS
   const { message } = request;
   if (typeof message !== "string") throw new TypeError("A question's message must be a string.");
   const type = answerType(request);
-  return put(turn, asker, { ...readOptions(turn, request), reason: request.reason, message, toolCallId: request.toolCallId ?? asker.toolCallId }, type, (responseSchema) => ({
-    kind: "input",
-    message,
-    responseSchema,
-  }));
+  return put(
+    turn,
+    asker,
+    {
+      ...readOptions(turn, request),
+      reason: request.reason,
+      message,
+      toolCallId: request.toolCallId ?? asker.toolCallId,
+    },
+    type,
+    (responseSchema) => ({
+      kind: "input",
+      message,
+      responseSchema,
+    }),
+  );
 }
 
 /** Asks for consent to a call; a tool whose calls were approved with "always" is not asked about again. */
-export async function askApproval<A>(turn: Turn, asker: Asker, call: ApprovalCall<A> & ApproveOptions): Promise<Approval<A>> {
+export async function askApproval<A>(
+  turn: Turn,
+  asker: Asker,
+  call: ApprovalCall<A> & ApproveOptions,
+): Promise<Approval<A>> {
   const { toolCallId, toolName, args } = call;
   const { allowAlways, allowEdits } = approvalSettings(call, turn.host.settings);
   const refusal = turn.askRefusal;
@@ -38,20 +61,32 @@ export async function askApproval<A>(turn: Turn, asker: Asker, call: ApprovalCal
   if (typeof message !== "string") throw new TypeError("An approval's message must be a string.");
   const type = approvalType(allowEdits ? (call.argsSchema as ArgsOf) : false);
   const question = { ...readOptions(turn, call), reason: turn.host.settings.reasons.approval, message, toolCallId };
-  const consent = (await put(turn, asker, question, type, () => ({ kind: "approval", message, toolCallId, toolName, args }))) as Consent;
+  const consent = (await put(turn, asker, question, type, () => ({
+    kind: "approval",
+    message,
+    toolCallId,
+    toolName,
+    args,
+  }))) as Consent;
   if (consent.always && allowAlways) turn.alwaysApproved.add(toolName);
   return approvalOf(consent, args);
 }
 type ArgsOf = Parameters<typeof approvalType>[0];
 
 /** Reads what every question takes. @throws RangeError, TypeError */
-function readOptions(turn: Turn, { timeoutMs, metadata }: AskOptions): { timeoutMs: number | undefined; metadata: Record<string, JsonValue> | undefined } {
+function readOptions(
+  turn: Turn,
+  { timeoutMs, metadata }: AskOptions,
+): { timeoutMs: number | undefined; metadata: Record<string, JsonValue> | undefined } {
   if (timeoutMs !== undefined) {
-    if (!(Number.isFinite(timeoutMs) && timeoutMs > 0)) throw new RangeError("timeoutMs must be a finite number of milliseconds above 0.");
-    if (turn.host.settings.clock.now() + timeoutMs > LAST_INSTANT) throw new RangeError("timeoutMs reaches past the last date there is.");
+    if (!(Number.isFinite(timeoutMs) && timeoutMs > 0))
+      throw new RangeError("timeoutMs must be a finite number of milliseconds above 0.");
+    if (turn.host.settings.clock.now() + timeoutMs > LAST_INSTANT)
+      throw new RangeError("timeoutMs reaches past the last date there is.");
   }
   if (metadata === undefined) return { timeoutMs, metadata };
-  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) throw new TypeError("metadata must be an object.");
+  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata))
+    throw new TypeError("metadata must be an object.");
   if (Object.hasOwn(metadata, "holdline")) throw new TypeError("The metadata key `holdline` is the library's own.");
   return { timeoutMs, metadata: JSON.parse(JSON.stringify(metadata)) };
 }
@@ -66,6 +101,9 @@ function put(
   forHook: (responseSchema: AnswerType["responseSchema"]) => HumanInputRequest,
 ): Promise<unknown> {
   const { humanInput } = turn.host.settings;
-  const hook = humanInput === undefined ? undefined : (read: AnswerType) => humanInput(forHook(read.responseSchema), asker.context);
+  const hook =
+    humanInput === undefined
+      ? undefined
+      : (read: AnswerType) => humanInput(forHook(read.responseSchema), asker.context);
   return turn.ask({ ...question, owner: asker.owner }, type, hook);
 }

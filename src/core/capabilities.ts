@@ -12,7 +12,12 @@ export function capabilities(settings: Settings): AgentCapabilities {
   const asks = hold || humanInput !== undefined;
   const derived: AgentCapabilities = {
     transport: { streaming: true },
-    humanInTheLoop: { supported: true, approvals: asks, interrupts, approveWithEdits: interrupts && approvals.allowEdits },
+    humanInTheLoop: {
+      supported: true,
+      approvals: asks,
+      interrupts,
+      approveWithEdits: interrupts && approvals.allowEdits,
+    },
   };
   const merged: AgentCapabilities = { ...declared };
   merged.transport = { ...derived.transport, ...declared.transport };

@@ -44,7 +44,13 @@ const FORMS: Readonly<Record<string, Form>> = {
 };
 
 /** Events that do not end a chunk stream of their lane (AG-UI streaming). */
-const TRANSPARENT = new Set(["RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED"]);
+const TRANSPARENT = new Set([
+  "RAW",
+  "ACTIVITY_SNAPSHOT",
+  "ACTIVITY_DELTA",
+  "REASONING_ENCRYPTED_VALUE",
+  "SUBAGENT_STARTED",
+]);
 
 type Current = { type: string; id: string; owner: string | undefined };
 
@@ -79,19 +85,32 @@ export class Chunks {
     const given = form.members.filter((name) => event[name] !== undefined);
     const known = this.#ledger.find(form.kind, id);
     if (current?.type === event.type && current.id === id) {
-      const differs = given.find((name) => event[name] !== (known?.start[name] ?? (name === "role" ? "assistant" : undefined)));
-      if (differs !== undefined) throw new EventRefusedError(`${event.type}: ${JSON.stringify(id)} was opened with another ${differs}.`);
+      const differs = given.find(
+        (name) => event[name] !== (known?.start[name] ?? (name === "role" ? "assistant" : undefined)),
+      );
+      if (differs !== undefined)
+        throw new EventRefusedError(`${event.type}: ${JSON.stringify(id)} was opened with another ${differs}.`);
     } else {
-      if (form.kind === "call" && event["toolCallName"] === undefined) throw new EventRefusedError("The first TOOL_CALL_CHUNK must have a toolCallName.");
-      if (known?.state === "open") throw new EventRefusedError(`${event.type}: ${JSON.stringify(id)} was opened by a START.`);
+      if (form.kind === "call" && event.toolCallName === undefined)
+        throw new EventRefusedError("The first TOOL_CALL_CHUNK must have a toolCallName.");
+      if (known?.state === "open")
+        throw new EventRefusedError(`${event.type}: ${JSON.stringify(id)} was opened by a START.`);
       if (current !== undefined) this.#endLane(current.owner, out);
       const start: WireEvent = { type: `${form.prefix}_START`, [form.id]: id, ...form.defaults, ...tag };
       for (const name of given) start[name] = event[name];
-      out.push(...this.#ledger.take(event["delta"] === undefined ? { ...start, ...others(event) } : start));
+      out.push(...this.#ledger.take(event.delta === undefined ? { ...start, ...others(event) } : start));
       this.#lanes.set(event.subagentRunId, { type: event.type, id, owner: event.subagentRunId });
     }
-    if (event["delta"] !== undefined) {
-      out.push(...this.#ledger.take({ type: `${form.prefix}_${form.append}`, [form.id]: id, delta: event["delta"], ...tag, ...others(event) }));
+    if (event.delta !== undefined) {
+      out.push(
+        ...this.#ledger.take({
+          type: `${form.prefix}_${form.append}`,
+          [form.id]: id,
+          delta: event.delta,
+          ...tag,
+          ...others(event),
+        }),
+      );
     }
   }
 
@@ -99,10 +118,12 @@ export class Chunks {
   #currentOf(event: WireEvent, idMember: string): Current | undefined {
     const lanes = [...this.#lanes.values()].filter(({ type }) => type === event.type);
     const named = lanes.find(({ id }) => id === event[idMember]);
-    if (named !== undefined || event.subagentRunId !== undefined || event[idMember] !== undefined) return named ?? this.#lanes.get(event.subagentRunId);
+    if (named !== undefined || event.subagentRunId !== undefined || event[idMember] !== undefined)
+      return named ?? this.#lanes.get(event.subagentRunId);
     const own = this.#lanes.get(undefined);
     if (own?.type === event.type) return own;
-    if (lanes.length > 1) throw new EventRefusedError(`${event.type}: several subagents stream at once; say which with subagentRunId.`);
+    if (lanes.length > 1)
+      throw new EventRefusedError(`${event.type}: several subagents stream at once; say which with subagentRunId.`);
     return lanes[0];
   }
 
@@ -113,7 +134,13 @@ export class Chunks {
     const form = FORMS[current.type] as Form;
     // Its subagent's end may have closed it already.
     if (this.#ledger.find(form.kind, current.id)?.state === "closed") return;
-    out.push(...this.#ledger.take({ type: `${form.prefix}_END`, [form.id]: current.id, ...(owner === undefined ? {} : { subagentRunId: owner }) }));
+    out.push(
+      ...this.#ledger.take({
+        type: `${form.prefix}_END`,
+        [form.id]: current.id,
+        ...(owner === undefined ? {} : { subagentRunId: owner }),
+      }),
+    );
   }
 
   /** An id that chunks opened is closed by them only (AG-UI streaming: the forms are not mixed). */

@@ -46,5 +46,7 @@ export function at(clock: Clock, instant: number, callback: () => void): () => v
 
 /** Calls back after the current turn of the real event loop, never by the injected clock. */
 export const nextMacrotask: (callback: () => void) => void =
-  typeof setImmediate === "function" ? (callback) => void setImmediate(callback) : (callback) => void setTimeout(callback, 0);
+  typeof setImmediate === "function"
+    ? (callback) => void setImmediate(callback)
+    : (callback) => void setTimeout(callback, 0);
 declare const setImmediate: ((callback: () => void) => unknown) | undefined;

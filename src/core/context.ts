@@ -6,10 +6,10 @@ import { contentToText, type JsonPatchOperation, type RunAgentInput, type TokenU
 import type {
   AgentContext,
   AgentEvent,
+  AnswerSchemas,
   Approval,
   ApprovalCall,
   ApproveOptions,
-  AnswerSchemas,
   AskOptions,
   AskRequest,
   InputRequired,
@@ -17,7 +17,7 @@ import type {
   ToolCallOptions,
   ToolContext,
 } from "./agent.ts";
-import { askApproval, askInput, type Asker } from "./asking.ts";
+import { type Asker, askApproval, askInput } from "./asking.ts";
 import { PublicError } from "./errors.ts";
 import type { Item, WireEvent } from "./ledger.ts";
 import { type Caller, runToolCall } from "./tool-call.ts";
@@ -124,9 +124,14 @@ class TurnContext<A = unknown> {
   }
 
   approve<B>(call: (ApprovalCall<B> & ApproveOptions) | ApproveOptions = {}): Promise<Approval<B>> {
-    const own = this.#tool === undefined ? undefined : { toolCallId: this.#tool.toolCallId, toolName: this.#tool.toolName, args: this.#tool.args };
+    const own =
+      this.#tool === undefined
+        ? undefined
+        : { toolCallId: this.#tool.toolCallId, toolName: this.#tool.toolName, args: this.#tool.args };
     const schema = this.#tool?.argsSchema === undefined ? {} : { argsSchema: this.#tool.argsSchema };
-    return attempt(() => askApproval(this.#turn, this.#asker, { ...own, ...schema, ...call } as ApprovalCall<B> & ApproveOptions));
+    return attempt(() =>
+      askApproval(this.#turn, this.#asker, { ...own, ...schema, ...call } as ApprovalCall<B> & ApproveOptions),
+    );
   }
 
   inputRequired(prompt: string, options: { reason?: string } = {}): InputRequired {
@@ -151,7 +156,8 @@ class TurnContext<A = unknown> {
   }
 
   text(delta: string | AsyncIterable<string>, options: { newMessage?: boolean } = {}): Promise<string> {
-    if (typeof delta !== "string") return handled(this.#each(delta, (one, first) => this.text(one, first ? options : {})));
+    if (typeof delta !== "string")
+      return handled(this.#each(delta, (one, first) => this.text(one, first ? options : {})));
     const { output, emitRefusal } = this.#turn;
     if (emitRefusal !== undefined) return handled(Promise.reject(emitRefusal));
     try {
@@ -185,7 +191,10 @@ class TurnContext<A = unknown> {
 
   activity(activity: Parameters<AgentContext["activity"]>[0]): Promise<string> {
     const { patch, content, messageId = freshId("activity"), activityType, replace } = activity;
-    const body = patch === undefined ? { type: "ACTIVITY_SNAPSHOT", content: content ?? {}, replace } : { type: "ACTIVITY_DELTA", patch };
+    const body =
+      patch === undefined
+        ? { type: "ACTIVITY_SNAPSHOT", content: content ?? {}, replace }
+        : { type: "ACTIVITY_DELTA", patch };
     return handled(this.#emitting(() => this.#send({ ...body, messageId, activityType })).then(() => messageId));
   }
 
@@ -212,7 +221,12 @@ class TurnContext<A = unknown> {
     const turn = this.#turn;
     const called = attempt(() => {
       const toolCallId = options.toolCallId ?? freshId("call");
-      const context = new TurnContext<B>(turn, this.#owner, { toolCallId, toolName: name, args, argsSchema: options.argsSchema });
+      const context = new TurnContext<B>(turn, this.#owner, {
+        toolCallId,
+        toolName: name,
+        args,
+        argsSchema: options.argsSchema,
+      });
       this.#emittable(() => {
         this.#close();
         const delta = JSON.stringify(args);
@@ -220,7 +234,12 @@ class TurnContext<A = unknown> {
         this.#send({ type: "TOOL_CALL_ARGS", toolCallId, delta });
         this.#send({ type: "TOOL_CALL_END", toolCallId });
       });
-      const caller: Caller<B> = { turn, owner: this.#owner, context: context as unknown as ToolContext<B>, close: () => context.#close() };
+      const caller: Caller<B> = {
+        turn,
+        owner: this.#owner,
+        context: context as unknown as ToolContext<B>,
+        close: () => context.#close(),
+      };
       return runToolCall(caller, args, run, options);
     });
     turn.calls.add(called);
@@ -249,7 +268,10 @@ class TurnContext<A = unknown> {
   subagent<R>(request: SubagentRequest, run: (context: AgentContext) => R | PromiseLike<R>): Promise<R> {
     return attempt(async () => {
       const subagentRunId = freshId("sub");
-      const parents = { parentSubagentRunId: this.#owner, parentToolCallId: request.parentToolCallId ?? this.#tool?.toolCallId };
+      const parents = {
+        parentSubagentRunId: this.#owner,
+        parentToolCallId: request.parentToolCallId ?? this.#tool?.toolCallId,
+      };
       this.#emittable(() => {
         this.#close();
         this.#turn.output.send({ type: "SUBAGENT_STARTED", ...parents, ...request, subagentRunId });
@@ -296,7 +318,10 @@ class TurnContext<A = unknown> {
     return result;
   }
 
-  async #each(deltas: AsyncIterable<string>, send: (delta: string, first: boolean) => Promise<string>): Promise<string> {
+  async #each(
+    deltas: AsyncIterable<string>,
+    send: (delta: string, first: boolean) => Promise<string>,
+  ): Promise<string> {
     let id: string | undefined;
     for await (const delta of deltas) id = await send(delta, id === undefined);
     return id ?? send("", true);
@@ -322,7 +347,10 @@ class TurnContext<A = unknown> {
     this.#send({ type: "REASONING_START", messageId });
     this.#send({ type: "REASONING_MESSAGE_START", messageId, role: "reasoning" });
     const { ledger } = this.#turn.output;
-    this.#reasoning = { span: ledger.find("span", messageId) as Item, message: ledger.find("reasoning", messageId) as Item };
+    this.#reasoning = {
+      span: ledger.find("span", messageId) as Item,
+      message: ledger.find("reasoning", messageId) as Item,
+    };
     return this.#reasoning;
   }
 
@@ -377,4 +405,5 @@ for (const name of METHODS) {
 const freshId = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`;
 
 /** The turn's own context. */
-export const createContext = (turn: Turn): AgentContext => new TurnContext(turn, undefined, undefined) as unknown as AgentContext;
+export const createContext = (turn: Turn): AgentContext =>
+  new TurnContext(turn, undefined, undefined) as unknown as AgentContext;

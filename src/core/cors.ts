@@ -14,7 +14,8 @@ export function corsHeaders(cors: HandlerOptions["cors"], { headers }: ExchangeR
   if (cors === undefined) return {};
   if (cors === "*") return { "access-control-allow-origin": "*", vary: "Origin" };
   const origin = headers.get("origin");
-  if (origin === null || !(typeof cors === "function" ? cors(origin) === true : cors.includes(origin))) return { vary: "Origin" };
+  if (origin === null || !(typeof cors === "function" ? cors(origin) === true : cors.includes(origin)))
+    return { vary: "Origin" };
   return { "access-control-allow-origin": origin, "access-control-allow-credentials": "true", vary: "Origin" };
 }
 

@@ -96,7 +96,11 @@ export class RequestError extends HoldlineError {
   /** For `INVALID_INPUT`: the first places that are wrong. */
   readonly issues: readonly InputIssue[] | undefined;
 
-  constructor(code: RequestErrorCode, message: string, options: { issues?: readonly InputIssue[]; cause?: unknown } = {}) {
+  constructor(
+    code: RequestErrorCode,
+    message: string,
+    options: { issues?: readonly InputIssue[]; cause?: unknown } = {},
+  ) {
     super(code, message, "cause" in options ? { cause: options.cause } : undefined);
     this.status = statusOf[code];
     this.issues = options.issues;

@@ -43,7 +43,15 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>>>> = {
   SUBAGENT_ERROR: { subagentRunId: "string", message: "string" },
 };
 
-const OPTIONAL_STRINGS = ["subagentRunId", "messageId", "toolCallId", "delta", "toolCallName", "parentMessageId", "name"];
+const OPTIONAL_STRINGS = [
+  "subagentRunId",
+  "messageId",
+  "toolCallId",
+  "delta",
+  "toolCallName",
+  "parentMessageId",
+  "name",
+];
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -65,23 +73,31 @@ export function shape(given: unknown): WireEvent {
   const needs = typeof type === "string" && Object.hasOwn(NEEDS, type) ? NEEDS[type] : undefined;
   if (needs === undefined) {
     const own = typeof type === "string" && type.startsWith("RUN_");
-    throw new EventRefusedError(own ? `${type} is written by the server; an agent returns or throws instead.` : `${String(type)} is no event of AG-UI 1.0.`);
+    throw new EventRefusedError(
+      own
+        ? `${type} is written by the server; an agent returns or throws instead.`
+        : `${String(type)} is no event of AG-UI 1.0.`,
+    );
   }
   const event = omitOptionalNulls(given as WireEvent, "Event");
   for (const member in needs) {
-    if (!fits[needs[member] as Need](event[member])) throw new EventRefusedError(`${type}: \`${member}\` is missing or of the wrong kind.`);
+    if (!fits[needs[member] as Need](event[member]))
+      throw new EventRefusedError(`${type}: \`${member}\` is missing or of the wrong kind.`);
   }
   for (const member of OPTIONAL_STRINGS) {
-    if (event[member] !== undefined && typeof event[member] !== "string") throw new EventRefusedError(`${type}: \`${member}\` must be a string.`);
+    if (event[member] !== undefined && typeof event[member] !== "string")
+      throw new EventRefusedError(`${type}: \`${member}\` must be a string.`);
   }
-  if (event["metadata"] !== undefined && !isObject(event["metadata"])) throw new EventRefusedError(`${type}: \`metadata\` must be an object.`);
-  if (type === "REASONING_MESSAGE_START" && event["role"] !== "reasoning") return { ...event, role: "reasoning" };
-  return event["timestamp"] === undefined ? event : withWholeTimestamp(event);
+  if (event.metadata !== undefined && !isObject(event.metadata))
+    throw new EventRefusedError(`${type}: \`metadata\` must be an object.`);
+  if (type === "REASONING_MESSAGE_START" && event.role !== "reasoning") return { ...event, role: "reasoning" };
+  return event.timestamp === undefined ? event : withWholeTimestamp(event);
 }
 
 function withWholeTimestamp(event: WireEvent): WireEvent {
-  const timestamp = Math.round(Number(event["timestamp"]));
-  if (timestamp === event["timestamp"]) return event;
-  if (!Number.isSafeInteger(timestamp)) throw new EventRefusedError(`${event.type}: \`timestamp\` must be a whole number of milliseconds.`);
+  const timestamp = Math.round(Number(event.timestamp));
+  if (timestamp === event.timestamp) return event;
+  if (!Number.isSafeInteger(timestamp))
+    throw new EventRefusedError(`${event.type}: \`timestamp\` must be a whole number of milliseconds.`);
   return { ...event, timestamp };
 }

@@ -15,9 +15,11 @@ const escapeSeparators = (json: string): string =>
 export const frame = (event: object): string => `data: ${escapeSeparators(JSON.stringify(event))}\n\n`;
 
 /** What a frame of a delta begins with: made once for an item, since only the delta differs. */
-export const deltaHead = (event: object): string => `data: ${escapeSeparators(JSON.stringify(event)).slice(0, -1)},"delta":`;
+export const deltaHead = (event: object): string =>
+  `data: ${escapeSeparators(JSON.stringify(event)).slice(0, -1)},"delta":`;
 
 // What needs an escape in JSON, is a line separator, or may be half of a pair.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes exactly these
 const NOT_PLAIN = /["\\\u0000-\u001f\u0085\u2028\u2029\ud800-\udfff]/;
 
 /** Whether text may stand between quotes as it is. */

@@ -79,12 +79,24 @@ export function createHandler(options: HandlerOptions): Handler {
   const ids = createInterruptIds();
   const counts: Counts = { started: 0, finished: 0, failed: 0, answered: 0, abandoned: 0, expired: 0, evicted: 0 };
   const held: Host["held"] = new HeldTurns(settings, settings.clock);
-  const host: Host = { settings, held, ids, spent: new SpentInterrupts(ids), turns: new Set(), counts, check: undefined };
+  const host: Host = {
+    settings,
+    held,
+    ids,
+    spent: new SpentInterrupts(ids),
+    turns: new Set(),
+    counts,
+    check: undefined,
+  };
   const admission = new Admission(host);
   const keepAlive = new KeepAlive(settings.clock, settings.keepAliveMs);
   const phase: { now: "open" | "closing" | "closed"; closed?: Promise<void> } = { now: "open" };
 
-  async function exchange(request: ExchangeRequest, outlet: Outlet, given: HandleOptions = {}): Promise<ExchangeAnswer> {
+  async function exchange(
+    request: ExchangeRequest,
+    outlet: Outlet,
+    given: HandleOptions = {},
+  ): Promise<ExchangeAnswer> {
     let head: Head = {};
     try {
       head = corsHeaders(settings.cors, request);
@@ -187,7 +199,11 @@ export function createHandler(options: HandlerOptions): Handler {
 const closing = () => new RequestError(RequestErrorCode.SERVER_CLOSING, CLOSING);
 
 /** Who is calling: what the mount says, else what `identify` says. A `Response` refuses. @throws RequestError */
-async function identify(request: ExchangeRequest, given: HandleOptions, { identify: ask, report }: Settings): Promise<string | null | Response> {
+async function identify(
+  request: ExchangeRequest,
+  given: HandleOptions,
+  { identify: ask, report }: Settings,
+): Promise<string | null | Response> {
   if (given.identity !== undefined) return given.identity;
   if (ask === undefined) return null;
   try {

@@ -50,7 +50,12 @@ const PARTS: Readonly<Record<string, readonly [Kind, Phase, string]>> = {
 const KINDS: Readonly<Record<Kind, { end: string; append?: string; id: string; noun: string }>> = {
   text: { end: "TEXT_MESSAGE_END", append: "TEXT_MESSAGE_CONTENT", id: "messageId", noun: "message" },
   call: { end: "TOOL_CALL_END", append: "TOOL_CALL_ARGS", id: "toolCallId", noun: "tool call" },
-  reasoning: { end: "REASONING_MESSAGE_END", append: "REASONING_MESSAGE_CONTENT", id: "messageId", noun: "reasoning message" },
+  reasoning: {
+    end: "REASONING_MESSAGE_END",
+    append: "REASONING_MESSAGE_CONTENT",
+    id: "messageId",
+    noun: "reasoning message",
+  },
   span: { end: "REASONING_END", id: "messageId", noun: "reasoning span" },
   step: { end: "STEP_FINISHED", id: "stepName", noun: "step" },
   subagent: { end: "SUBAGENT_FINISHED", id: "subagentRunId", noun: "subagent" },
@@ -90,9 +95,12 @@ export class Ledger {
     const id = event[member] as string;
     const item = this.#items.get(keyOf(kind, id, kind === "step" ? event.subagentRunId : undefined));
     if (phase === "start") return this.#start(kind, id, event, item);
-    if (item === undefined || item.state === "closed") return refuse(`${event.type}: the ${KINDS[kind].noun} ${JSON.stringify(id)} is not open.`);
+    if (item === undefined || item.state === "closed")
+      return refuse(`${event.type}: the ${KINDS[kind].noun} ${JSON.stringify(id)} is not open.`);
     if (event.subagentRunId !== undefined && kind !== "subagent" && event.subagentRunId !== item.owner) {
-      return refuse(`${event.type}: the ${KINDS[kind].noun} ${JSON.stringify(id)} belongs to another owner than its subagentRunId says.`);
+      return refuse(
+        `${event.type}: the ${KINDS[kind].noun} ${JSON.stringify(id)} belongs to another owner than its subagentRunId says.`,
+      );
     }
     return phase === "append" ? this.#append(item, event) : this.#end(item, event);
   }
@@ -122,7 +130,8 @@ export class Ledger {
       // A call is never started again, so its half pair has no second half to wait for.
       if (interruptsOf === undefined || item.kind === "call") this.#flushHalf(item, out);
       const end = endOf(item);
-      if (interruptsOf !== undefined && item.kind === "subagent") end["outcome"] = { type: "suspended", interruptIds: interruptsOf(item.id) };
+      if (interruptsOf !== undefined && item.kind === "subagent")
+        end.outcome = { type: "suspended", interruptIds: interruptsOf(item.id) };
       out.push(end);
       item.state = interruptsOf === undefined ? "closed" : "suspended";
     }
@@ -149,25 +158,32 @@ export class Ledger {
   }
 
   #checkOwner(event: WireEvent): void {
-    const owner = event.type.startsWith("SUBAGENT_") ? (event["parentSubagentRunId"] as string | undefined) : event.subagentRunId;
+    const owner = event.type.startsWith("SUBAGENT_")
+      ? (event.parentSubagentRunId as string | undefined)
+      : event.subagentRunId;
     if (owner === undefined) return;
     const subagent = this.#items.get(keyOf("subagent", owner, undefined));
     if (subagent?.state === "closed") refuse(`${event.type}: the subagent ${JSON.stringify(owner)} has finished.`);
-    if (subagent === undefined && event.type === "SUBAGENT_STARTED") refuse(`SUBAGENT_STARTED: its parent ${JSON.stringify(owner)} was not announced.`);
+    if (subagent === undefined && event.type === "SUBAGENT_STARTED")
+      refuse(`SUBAGENT_STARTED: its parent ${JSON.stringify(owner)} was not announced.`);
   }
 
   #start(kind: Kind, id: string, event: WireEvent, known: Item | undefined): WireEvent[] {
     const { noun } = KINDS[kind];
     if (known?.state === "open") refuse(`${event.type}: the ${noun} ${JSON.stringify(id)} is open already.`);
-    if (known !== undefined && kind === "subagent") refuse(`${event.type}: a subagentRunId names one invocation; ${JSON.stringify(id)} was used.`);
-    if (known?.state === "suspended" && kind === "call") refuse(`${event.type}: a tool call is not started again after an interrupt.`);
-    if (known?.state === "suspended" && kind === "step") refuse(`${event.type}: the step ${JSON.stringify(id)} is open already.`);
+    if (known !== undefined && kind === "subagent")
+      refuse(`${event.type}: a subagentRunId names one invocation; ${JSON.stringify(id)} was used.`);
+    if (known?.state === "suspended" && kind === "call")
+      refuse(`${event.type}: a tool call is not started again after an interrupt.`);
+    if (known?.state === "suspended" && kind === "step")
+      refuse(`${event.type}: the step ${JSON.stringify(id)} is open already.`);
     if (known !== undefined) {
       for (const member of AGREEING[kind] ?? []) {
-        if (agreed(known.start, member) !== agreed(event, member)) refuse(`${event.type}: ${JSON.stringify(id)} was opened with another ${member}.`);
+        if (agreed(known.start, member) !== agreed(event, member))
+          refuse(`${event.type}: ${JSON.stringify(id)} was opened with another ${member}.`);
       }
     }
-    const parent = event["parentMessageId"];
+    const parent = event.parentMessageId;
     const parentItem = typeof parent === "string" ? this.find("text", parent) : undefined;
     if (kind === "call" && parentItem !== undefined && parentItem.owner !== event.subagentRunId) {
       refuse(`${event.type}: the call and its parent message ${JSON.stringify(parent)} have different owners.`);
@@ -182,15 +198,16 @@ export class Ledger {
   }
 
   #append(item: Item, event: WireEvent): WireEvent[] {
-    if (item.kind === "call" && item.state === "suspended") refuse("TOOL_CALL_ARGS: the call was closed when its run ended; it is not started again.");
-    const delta = joinHalves(item, event["delta"] as string);
+    if (item.kind === "call" && item.state === "suspended")
+      refuse("TOOL_CALL_ARGS: the call was closed when its run ended; it is not started again.");
+    const delta = joinHalves(item, event.delta as string);
     if (delta === "") return [];
     const out = this.#begin();
     if (item.state === "suspended") {
       out.push(startAgain(item));
       this.#reopen(item);
     }
-    out.push(delta === event["delta"] ? event : { ...event, delta });
+    out.push(delta === event.delta ? event : { ...event, delta });
     return out;
   }
 
@@ -207,7 +224,8 @@ export class Ledger {
   }
 
   #ownedBy(subagentRunId: string): Item[] {
-    const isOwned = (item: Item) => (item.kind === "subagent" ? item.start["parentSubagentRunId"] : item.owner) === subagentRunId;
+    const isOwned = (item: Item) =>
+      (item.kind === "subagent" ? item.start.parentSubagentRunId : item.owner) === subagentRunId;
     const direct = this.#open.filter(isOwned).reverse();
     return direct.flatMap((item) => (item.kind === "subagent" ? [...this.#ownedBy(item.id), item] : [item]));
   }
@@ -226,7 +244,7 @@ export class Ledger {
   }
 
   #result(event: WireEvent): WireEvent[] {
-    const id = event["toolCallId"] as string;
+    const id = event.toolCallId as string;
     const out = this.#begin();
     const call = this.find("call", id);
     // The arguments of an answered call are complete.
@@ -238,11 +256,18 @@ export class Ledger {
 }
 
 /** An absent role is the assistant's (AG-UI text messages). */
-const agreed = (event: WireEvent, member: string): unknown => event[member] ?? (member === "role" ? "assistant" : undefined);
+const agreed = (event: WireEvent, member: string): unknown =>
+  event[member] ?? (member === "role" ? "assistant" : undefined);
 
-const owned = (item: Item): { subagentRunId?: string } => (item.owner === undefined ? {} : { subagentRunId: item.owner });
+const owned = (item: Item): { subagentRunId?: string } =>
+  item.owner === undefined ? {} : { subagentRunId: item.owner };
 
-const endOf = (item: Item): WireEvent => ({ type: KINDS[item.kind].end, [KINDS[item.kind].id]: item.id, ...owned(item) });
+/** The event that ends an item. */
+export const endOf = (item: Item): WireEvent => ({
+  type: KINDS[item.kind].end,
+  [KINDS[item.kind].id]: item.id,
+  ...owned(item),
+});
 
 const startAgain = ({ start }: Item): WireEvent => {
   const { timestamp: _timestamp, rawEvent: _rawEvent, metadata: _metadata, ...again } = start;

@@ -169,7 +169,8 @@ export function settle(options: HandlerOptions): Settings {
   const { retention = {}, limits = {}, approvals = {}, clock = systemClock } = options;
   if (typeof options.agent !== "function") throw new TypeError("createHandler needs an `agent` function.");
   const ttlMs = retention.ttlMs ?? 900_000;
-  if (!(Number.isFinite(ttlMs) && ttlMs > 0)) throw new RangeError("retention.ttlMs must be a finite number of milliseconds above 0.");
+  if (!(Number.isFinite(ttlMs) && ttlMs > 0))
+    throw new RangeError("retention.ttlMs must be a finite number of milliseconds above 0.");
   if (clock.now() + ttlMs > LAST_INSTANT) throw new RangeError("retention.ttlMs reaches past the last date there is.");
   const maxHeld = whole(retention.maxHeld ?? 128, "retention.maxHeld", 1);
   return {

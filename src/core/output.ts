@@ -8,7 +8,7 @@ import { EventRefusedError } from "./errors.ts";
 import { shape } from "./event-shape.ts";
 import { deltaHead, frame, isPlain, quoted } from "./frames.ts";
 import { KeptEvents, nobody, type Sink } from "./kept-events.ts";
-import { appendTo, type Item, joinHalves, Ledger, type WireEvent } from "./ledger.ts";
+import { appendTo, endOf, type Item, joinHalves, Ledger, type WireEvent } from "./ledger.ts";
 import type { Ending, Run } from "./run.ts";
 import { TurnState } from "./state.ts";
 
@@ -69,8 +69,7 @@ export class Output {
   /** Ends an item that is still open; one that an interrupt closed meanwhile just stays so. */
   end(item: Item): void {
     if (item.state === "closed") return;
-    const { type, ...rest } = appendTo(item);
-    this.send({ ...rest, type: type.replace(/CONTENT$|ARGS$/, "END") });
+    this.send(endOf(item));
   }
 
   /** A run carries the turn from here: what its client must know, then what was kept. */
@@ -99,7 +98,8 @@ export class Output {
   suspend(interrupts: readonly Interrupt[]): void {
     const state = this.state.endRun();
     if (state !== undefined) this.#sink.write(frame(state));
-    const raisedBy = (owner: string) => interrupts.filter(({ subagentRunId }) => subagentRunId === owner).map(({ id }) => id);
+    const raisedBy = (owner: string) =>
+      interrupts.filter(({ subagentRunId }) => subagentRunId === owner).map(({ id }) => id);
     for (const event of this.ledger.endRun(raisedBy)) this.#sink.write(frame(event));
   }
 

@@ -82,7 +82,11 @@ export async function readBody(request: Request, limit: number): Promise<string>
     }
   } catch (cause) {
     if (cause instanceof RequestError) throw cause;
-    throw new RequestError(RequestErrorCode.INVALID_JSON, "The body could not be read as UTF-8, or had been read already.", { cause });
+    throw new RequestError(
+      RequestErrorCode.INVALID_JSON,
+      "The body could not be read as UTF-8, or had been read already.",
+      { cause },
+    );
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Interrupt } from "@ag-ui/core";
 import type { AnswerType } from "./answer-schema.ts";
 import { at, type Clock } from "./clock.ts";
-import { HoldlineError, type InterruptCause, InputTimeoutError, RefusalCode } from "./errors.ts";
+import { HoldlineError, InputTimeoutError, type InterruptCause, RefusalCode } from "./errors.ts";
 import { issueProof } from "./proof.ts";
 import { Question, type QuestionRequest } from "./question.ts";
 
@@ -25,7 +25,12 @@ export class Questions {
   /** Told when the last validator that was loading has loaded. */
   readonly #loaded: () => void;
 
-  constructor(options: { clock: Clock; spend: (id: string, cause: InterruptCause) => void; timedOut: () => void; loaded: () => void }) {
+  constructor(options: {
+    clock: Clock;
+    spend: (id: string, cause: InterruptCause) => void;
+    timedOut: () => void;
+    loaded: () => void;
+  }) {
     this.#clock = options.clock;
     this.#spend = options.spend;
     this.#timedOut = options.timedOut;
@@ -36,7 +41,8 @@ export class Questions {
   add(request: QuestionRequest, type: AnswerType | Promise<AnswerType>): Question {
     const question = new Question(request);
     this.#open.push(question);
-    if (request.deadline !== undefined) question.disarm = at(this.#clock, request.deadline, () => this.#expire(question));
+    if (request.deadline !== undefined)
+      question.disarm = at(this.#clock, request.deadline, () => this.#expire(question));
     if (!(type instanceof Promise)) question.type = type;
     else {
       this.#loading++;
@@ -59,7 +65,11 @@ export class Questions {
   }
 
   /** Asks in process: the question is as open as any, so deadlines and stops reach it, but it never goes out. */
-  askHook(request: QuestionRequest, type: AnswerType | Promise<AnswerType>, hook: (type: AnswerType) => unknown): Promise<unknown> {
+  askHook(
+    request: QuestionRequest,
+    type: AnswerType | Promise<AnswerType>,
+    hook: (type: AnswerType) => unknown,
+  ): Promise<unknown> {
     const question = new Question(request);
     this.#local.add(question);
     if (request.deadline !== undefined) {
@@ -72,7 +82,11 @@ export class Questions {
     const answer = async () => {
       const read = await type;
       const verdict = await read.check(await hook(read));
-      if (!verdict.ok) throw new HoldlineError(RefusalCode.INTERRUPT_PAYLOAD_REFUSED, `The humanInput hook's answer was refused: ${verdict.reason}.`);
+      if (!verdict.ok)
+        throw new HoldlineError(
+          RefusalCode.INTERRUPT_PAYLOAD_REFUSED,
+          `The humanInput hook's answer was refused: ${verdict.reason}.`,
+        );
       return verdict.value;
     };
     answer()

@@ -32,12 +32,19 @@ export interface ResumeRules {
 }
 
 /** Reads the entries. A promise only while a payload's own schema takes its time; the turn is not touched either way. */
-export function readResume(entries: readonly ResumeEntry[], open: readonly Question[], rules: ResumeRules): Reading | Promise<Reading> {
+export function readResume(
+  entries: readonly ResumeEntry[],
+  open: readonly Question[],
+  rules: ResumeRules,
+): Reading | Promise<Reading> {
   const given = new Map<string, ResumeEntry>();
   for (const entry of entries) {
     const earlier = given.get(entry.interruptId);
     if (earlier !== undefined && !isSame(earlier, entry)) {
-      return no(RefusalCode.INTERRUPT_NOT_OUTSTANDING, "Two entries answer the same interrupt differently. Send one entry for each open interrupt.");
+      return no(
+        RefusalCode.INTERRUPT_NOT_OUTSTANDING,
+        "Two entries answer the same interrupt differently. Send one entry for each open interrupt.",
+      );
     }
     given.set(entry.interruptId, entry);
   }
@@ -50,7 +57,10 @@ export function readResume(entries: readonly ResumeEntry[], open: readonly Quest
   const [stray] = given.keys();
   if (covered.length < open.length) {
     if (stray === undefined) {
-      return no(RefusalCode.INTERRUPT_NOT_COVERED, "Every open interrupt needs an entry in `resume`: answer it (resolved) or give it up (cancelled).");
+      return no(
+        RefusalCode.INTERRUPT_NOT_COVERED,
+        "Every open interrupt needs an entry in `resume`: answer it (resolved) or give it up (cancelled).",
+      );
     }
     return no(
       RefusalCode.INTERRUPT_NOT_OUTSTANDING,
@@ -66,7 +76,10 @@ export function readResume(entries: readonly ResumeEntry[], open: readonly Quest
     );
   }
   if (stray !== undefined) {
-    rules.warn({ code: "RESUME_ENTRY_IGNORED", message: `${given.size} resume entries name interrupts that are not open; they were ignored.` });
+    rules.warn({
+      code: "RESUME_ENTRY_IGNORED",
+      message: `${given.size} resume entries name interrupts that are not open; they were ignored.`,
+    });
   }
   return decide(covered, rules);
 }
@@ -76,7 +89,7 @@ const isSame = (one: ResumeEntry, other: ResumeEntry): boolean => JSON.stringify
 
 /** A proof that is present must be the one issued, whatever is required. */
 function isProven({ metadata }: ResumeEntry, issued: string, required: boolean): boolean {
-  const ours: unknown = metadata !== undefined && Object.hasOwn(metadata, "holdline") ? metadata["holdline"] : undefined;
+  const ours: unknown = metadata !== undefined && Object.hasOwn(metadata, "holdline") ? metadata.holdline : undefined;
   if (ours === undefined) return !required;
   if (typeof ours !== "object" || ours === null) return false;
   const proof: unknown = Object.hasOwn(ours, "proof") ? (ours as { proof: unknown }).proof : undefined;
@@ -93,7 +106,10 @@ function decide(covered: readonly [Question, ResumeEntry][], rules: ResumeRules)
       if (verdict === "cancelled") decisions.set(question, { error: new InterruptCancelledError() });
       else if (verdict.ok) decisions.set(question, { value: verdict.value });
       else {
-        return no(RefusalCode.INTERRUPT_PAYLOAD_REFUSED, `A payload is not what its interrupt asked for (${verdict.reason}). Send one that fits its \`responseSchema\`.`);
+        return no(
+          RefusalCode.INTERRUPT_PAYLOAD_REFUSED,
+          `A payload is not what its interrupt asked for (${verdict.reason}). Send one that fits its \`responseSchema\`.`,
+        );
       }
     }
     return { decisions };
@@ -104,7 +120,11 @@ function decide(covered: readonly [Question, ResumeEntry][], rules: ResumeRules)
 }
 
 /** One payload against what was asked for. A schema that throws has accepted nothing. */
-function judge(question: Question, entry: ResumeEntry, { report }: ResumeRules): Verdict | "cancelled" | Promise<Verdict> {
+function judge(
+  question: Question,
+  entry: ResumeEntry,
+  { report }: ResumeRules,
+): Verdict | "cancelled" | Promise<Verdict> {
   // What is abandoned is not looked at: its payload is no answer.
   if (entry.status === "cancelled") return "cancelled";
   const failed = (error: unknown): Verdict => {

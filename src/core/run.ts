@@ -2,7 +2,13 @@
  * One run on one exchange: RUN_STARTED to its terminating event, or a lone RUN_ERROR. It owns the
  * outlet and hears when the client leaves; which turn it carries, if any, is the turn's business.
  */
-import { aggregateTokenUsage, PROTOCOL_VERSION, type Interrupt, type RunAgentInput, type TokenUsage } from "@ag-ui/core";
+import {
+  aggregateTokenUsage,
+  type Interrupt,
+  PROTOCOL_VERSION,
+  type RunAgentInput,
+  type TokenUsage,
+} from "@ag-ui/core";
 import type { InterruptCause, RefusalCode, RequestErrorCode } from "./errors.ts";
 import { frame, KEEP_ALIVE } from "./frames.ts";
 import type { KeepAlive, Quiet } from "./keep-alive.ts";
@@ -97,13 +103,25 @@ export class Run implements Sink, Quiet {
     this.#end(
       "error" in ending
         ? { type: "RUN_ERROR", ...ending.error, ...usage }
-        : { type: "RUN_FINISHED", threadId, runId, ...("result" in ending ? { result: ending.result } : {}), outcome: ending.outcome, ...usage },
+        : {
+            type: "RUN_FINISHED",
+            threadId,
+            runId,
+            ...("result" in ending ? { result: ending.result } : {}),
+            outcome: ending.outcome,
+            ...usage,
+          },
     );
   }
 
   /** Ends as a stream of one RUN_ERROR: nothing was started. */
   refuse(code: RefusalCode | typeof RequestErrorCode.SERVER_CLOSING, message: string, cause?: InterruptCause): void {
-    this.#end({ type: "RUN_ERROR", message, code, ...(cause === undefined ? {} : { metadata: { holdline: { cause } } }) });
+    this.#end({
+      type: "RUN_ERROR",
+      message,
+      code,
+      ...(cause === undefined ? {} : { metadata: { holdline: { cause } } }),
+    });
   }
 
   #end(event: WireEvent): void {

@@ -10,6 +10,8 @@ export async function loadSchemas(): Promise<EventCheck> {
     const { success, error } = EventSchema.safeParse(event);
     if (success) return;
     const [issue] = error.issues;
-    throw new EventRefusedError(`${event.type}: ${issue?.path.join(".") || "the event"}: ${issue?.message ?? "does not match the protocol"}.`);
+    throw new EventRefusedError(
+      `${event.type}: ${issue?.path.join(".") || "the event"}: ${issue?.message ?? "does not match the protocol"}.`,
+    );
   };
 }

@@ -37,7 +37,7 @@ export class TurnState {
   take(event: WireEvent): { event: WireEvent; commit: () => void } | undefined {
     if (event.type !== "STATE_SNAPSHOT" && event.type !== "STATE_DELTA") return undefined;
     const whole = event.type === "STATE_SNAPSHOT";
-    const next = whole ? copy(event["snapshot"]) : this.#apply(event["delta"]);
+    const next = whole ? copy(event.snapshot) : this.#apply(event.delta);
     const astray = !whole && this.#isAstray();
     const commit = () => {
       this.#value = next;

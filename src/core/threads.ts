@@ -73,7 +73,8 @@ export class Threads {
 
   /** Forgets a thread with nothing going on. */
   tidy(thread: Thread): void {
-    if (thread.active === undefined && thread.held === undefined && thread.waiting.length === 0) this.#threads.delete(thread.key);
+    if (thread.active === undefined && thread.held === undefined && thread.waiting.length === 0)
+      this.#threads.delete(thread.key);
   }
 
   all(): Thread[] {

@@ -4,7 +4,7 @@
  */
 import type { ContentPart } from "@ag-ui/core";
 import type { Approval, ToolCallOptions, ToolContext } from "./agent.ts";
-import { HoldlineError, PublicError, InputTimeoutError, InterruptCancelledError } from "./errors.ts";
+import { type HoldlineError, InputTimeoutError, InterruptCancelledError, PublicError } from "./errors.ts";
 import type { Turn } from "./turn.ts";
 
 /** What a call needs of the context that makes it. */
@@ -24,12 +24,17 @@ export async function runToolCall<A extends object, R>(
   options: ToolCallOptions<A>,
 ): Promise<R | string> {
   const { turn, context } = caller;
-  const deniedMessage = (typeof options.approval === "object" ? options.approval.deniedMessage : undefined) ?? turn.host.settings.approvals.deniedMessage;
+  const deniedMessage =
+    (typeof options.approval === "object" ? options.approval.deniedMessage : undefined) ??
+    turn.host.settings.approvals.deniedMessage;
   let result: R | string;
   let content: string | ContentPart[];
   try {
     // Meanwhile the human may answer, the turn may be stopped: only an accepted yes goes past this line.
-    const decision: Approval<A> = options.approval === undefined ? { approved: true, args } : await context.approve(options.approval === true ? {} : options.approval);
+    const decision: Approval<A> =
+      options.approval === undefined
+        ? { approved: true, args }
+        : await context.approve(options.approval === true ? {} : options.approval);
     result = decision.approved ? await run(decision.args, context) : deniedMessage;
     content = toContent(result);
   } catch (error) {
@@ -46,21 +51,30 @@ function answer<A>({ turn, owner, context, close }: Caller<A>, content: string |
   if (turn.emitRefusal !== undefined) return;
   close();
   const { toolCallId } = context;
-  const event = { type: "TOOL_CALL_RESULT", messageId: `msg_${crypto.randomUUID()}`, toolCallId, content, role: "tool" };
+  const event = {
+    type: "TOOL_CALL_RESULT",
+    messageId: `msg_${crypto.randomUUID()}`,
+    toolCallId,
+    content,
+    role: "tool",
+  };
   turn.output.send(owner === undefined ? event : { ...event, subagentRunId: owner });
 }
 
 /** What the client and the model are told of a tool that threw: its own words only where they are meant for them. */
 function failure(error: unknown): string {
   if (error instanceof PublicError) return error.message;
-  if (error instanceof InterruptCancelledError || error instanceof InputTimeoutError) return (error as HoldlineError).message;
+  if (error instanceof InterruptCancelledError || error instanceof InputTimeoutError)
+    return (error as HoldlineError).message;
   return "The tool failed.";
 }
 
 const PARTS = new Set(["text", "image", "audio", "video", "document"]);
 
 const isParts = (value: unknown): value is ContentPart[] =>
-  Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === "object" && part !== null && PARTS.has(part.type));
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((part) => typeof part === "object" && part !== null && PARTS.has(part.type));
 
 /** A result as the wire takes it: a string or content parts (AG-UI tool calls), anything else as JSON. */
 export function toContent(value: unknown): string | ContentPart[] {

@@ -12,8 +12,8 @@ import {
   type HoldlineError,
   HoldUnavailableError,
   InputTimeoutError,
-  type InterruptCause,
   InterruptCancelledError,
+  type InterruptCause,
   PromptInvalidError,
   PublicError,
   TurnEndedError,
@@ -191,7 +191,8 @@ export class Turn implements Retained {
     }
     if (abandoned) return this.#unwind();
     if (this.#live !== undefined || !awaited) this.#report(error);
-    const { message, code } = error instanceof PublicError ? error : { message: "The agent failed.", code: AGENT_FAILED };
+    const { message, code } =
+      error instanceof PublicError ? error : { message: "The agent failed.", code: AGENT_FAILED };
     this.host.counts.failed++;
     this.#end({ error: { message, code } });
   }
@@ -261,7 +262,9 @@ export class Turn implements Retained {
     if (this.#stop !== undefined) return this.#stop.error;
     if (this.#over || this.#decided !== undefined) return new TurnEndedError();
     if (this.#winding || this.#unheard) return new TurnReleasedError();
-    return this.#alone && this.identity === null ? new TurnReleasedError("The client left, and nobody else can be asked.") : undefined;
+    return this.#alone && this.identity === null
+      ? new TurnReleasedError("The client left, and nobody else can be asked.")
+      : undefined;
   }
 
   #scheduleOutcome(): void {
@@ -338,7 +341,11 @@ export class Turn implements Retained {
     const { threadId } = this.thread;
     const message = `A turn held on thread ${JSON.stringify(threadId)} was released to make room for another: raise retention.maxHeld or shorten ttlMs.`;
     this.host.settings.warn({ code: "TURN_EVICTED", message, threadId });
-    this.#release({ error: new TurnReleasedError("The turn was released to make room for another."), emits: false, cause: "evicted" });
+    this.#release({
+      error: new TurnReleasedError("The turn was released to make room for another."),
+      emits: false,
+      cause: "evicted",
+    });
   }
 
   /** Ends the turn as cancelled, once its function has unwound; until then the thread is busy with it. */
@@ -349,7 +356,8 @@ export class Turn implements Retained {
       this.thread.take(this);
       this.output.drop();
     }
-    const error = cause === "abandoned" ? new InterruptCancelledError() : new TurnReleasedError(`The turn was ${cause}.`);
+    const error =
+      cause === "abandoned" ? new InterruptCancelledError() : new TurnReleasedError(`The turn was ${cause}.`);
     this.#halt({ error, emits: true, cause });
   }
 
@@ -378,7 +386,10 @@ export class Turn implements Retained {
     if (this.#over || this.#stop !== undefined) return;
     this.#stop = stop;
     const expired = stop.error instanceof InputTimeoutError;
-    this.#questions.rejectAll((hadGoneOut) => (expired && !hadGoneOut ? new TurnReleasedError() : stop.error), stop.cause);
+    this.#questions.rejectAll(
+      (hadGoneOut) => (expired && !hadGoneOut ? new TurnReleasedError() : stop.error),
+      stop.cause,
+    );
     if (stop.emits) this.#armBound();
     this.#controller?.abort(stop.error);
     // A generator waiting at a `yield` is left at once; one waiting for something else, when that settles.
@@ -390,7 +401,11 @@ export class Turn implements Retained {
     const { clock, closeTimeoutMs, warn } = this.host.settings;
     this.#bound ??= at(clock, clock.now() + closeTimeoutMs, () => {
       const { threadId } = this.thread;
-      warn({ code: "TURN_NOT_UNWOUND", message: `The agent on thread ${JSON.stringify(threadId)} did not end within ${closeTimeoutMs} ms of being stopped.`, threadId });
+      warn({
+        code: "TURN_NOT_UNWOUND",
+        message: `The agent on thread ${JSON.stringify(threadId)} did not end within ${closeTimeoutMs} ms of being stopped.`,
+        threadId,
+      });
       this.#end(CANCELLED);
     });
   }
@@ -408,7 +423,13 @@ export class Turn implements Retained {
     this.#questions.rejectWaiting(new TurnEndedError());
     const { threadId } = this.thread;
     const { runId } = this.latest.input;
-    this.host.settings.trace({ type: "input-required", prompt: message, ...(reason === undefined ? {} : { reason }), threadId, runId });
+    this.host.settings.trace({
+      type: "input-required",
+      prompt: message,
+      ...(reason === undefined ? {} : { reason }),
+      threadId,
+      runId,
+    });
     return this.#decided;
   }
 }

@@ -2,7 +2,7 @@
  * What an agent is and what it is handed. Types only; `context.ts` implements them.
  * `AgentContext` is not named `Context` because Hono and `@ag-ui/core` have one.
  */
-import type { ContentPart, Event, JsonPatchOperation, RunAgentInput, TokenUsage } from "@ag-ui/core";
+import type { Event, JsonPatchOperation, RunAgentInput, TokenUsage } from "@ag-ui/core";
 import type { JsonSchema, JsonValue, StandardSchemaV1 } from "./answer-schema.ts";
 
 type Spelled<E> = E extends { type: infer T extends string } ? Omit<E, "type"> & { type: T | `${T}` } : never;

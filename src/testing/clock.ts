@@ -2,15 +2,10 @@
  * A clock that a test moves. Deadlines fire when the test says so and in their order; what they
  * wake runs on the real event loop, which `advance` waits for, so that no test needs to sleep.
  */
+import type { Clock, TimerHandle } from "../index.ts";
 
 /** A clock for the `clock` option that stands still until it is advanced. */
-export interface TestClock {
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** Calls back once `ms` have been advanced. */
-  setTimeout(callback: () => void, ms: number): TimerHandle;
-  /** Forgets a timer; a handle that has fired or is unknown is ignored. */
-  clearTimeout(handle: TimerHandle): void;
+export interface TestClock extends Clock {
   /**
    * Moves time on by `ms`, firing what falls due on the way: by due time, then in the order the timers
    * were set, those included that were set meanwhile. While one fires, `now()` is the instant it was due.
@@ -23,8 +18,6 @@ export interface TestClock {
   /** How many timers wait to fire. */
   readonly pending: number;
 }
-
-type TimerHandle = unknown;
 
 /** Later than any real clock says, so that a client that reads its own takes no deadline here for past. */
 const START = Date.UTC(2100, 0, 1);

@@ -51,6 +51,19 @@ describe("INV-2, the chunk form", () => {
     );
   });
 
+  it("is kept by a chunk that names nothing but its lane", async () => {
+    const lanes = [
+      chunk({ messageId: "m", delta: "a", ...of("a") }),
+      chunk({ messageId: "n", delta: "a", ...of("b") }),
+    ];
+    await passes(run(...lanes, chunk({ delta: "b", ...of("b") }), chunk({ delta: "b", ...of("a") })));
+  });
+
+  it("is broken by a call's chunk under another's message", () => {
+    const calling = callChunk({ toolCallId: "c", toolCallName: "book", parentMessageId: "m", ...of("a") });
+    breaks("INV-2", "belongs to", run(text("START"), text("END"), calling), 3);
+  });
+
   it("counts its calls among those without a result", () => {
     const pending = { ...finished, outcome: { type: "success", pendingToolCallIds: ["c"] } };
     check([started, callChunk({ toolCallId: "c", toolCallName: "book" }), pending]);

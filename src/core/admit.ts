@@ -23,6 +23,7 @@ export class Admission {
   readonly refused: Record<string, number> = {};
   /** Runs that wait for their turn. */
   queued = 0;
+  #warnedOfProofs = false;
   /** Runs that abandoned a held question and wait for its turn to unwind: they go first, and are not counted against the queue. */
   readonly #claims = new WeakSet<Run>();
 
@@ -35,6 +36,13 @@ export class Admission {
   admit(run: Run): void {
     // Nobody is there to hear: nothing is delivered, started or asked again.
     if (run.left) return;
+    const { settings } = this.#host;
+    if (!settings.proofRequired && run.identity === null && !this.#warnedOfProofs) {
+      this.#warnedOfProofs = true;
+      const message =
+        'With proof: "when-present" and no identity, whoever knows an interrupt\'s id can answer it. Use `identify`.';
+      settings.warn({ code: "PROOF_NOT_REQUIRED", message });
+    }
     const { protocolVersion, resume } = run.input;
     const declared = protocolVersion === undefined ? undefined : major(protocolVersion);
     if (declared !== undefined && declared !== major(PROTOCOL_VERSION)) {
@@ -85,7 +93,7 @@ export class Admission {
     }
     // While the schema runs the turn stays held and open to everybody else: it may be answered by another resume,
     // abandoned, expire, be evicted, stopped or closed, and this client may leave.
-    void reading.then((read) => {
+    const settled = reading.then((read) => {
       if (run.left) return;
       if ("refusal" in read) return this.#refuse(run, read.refusal);
       // The very questions that were judged must still be the open ones; from here to `resume` nothing is awaited.
@@ -93,6 +101,7 @@ export class Admission {
       if (open.length === 0 || !open.every((question) => read.decisions.has(question))) return this.#notHeld(run, key);
       turn.resume(run, new Map([...read.decisions].filter(([question]) => open.includes(question))));
     });
+    settled.catch((error) => settings.report(error, { threadId, runId }));
   }
 
   /** The turn that is held at this instant: the deadline is the clock's, whether or not its timer has fired. */

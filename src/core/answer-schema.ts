@@ -65,6 +65,8 @@ export function answerType(schemas: {
   const { schema, jsonSchema } = schemas;
   if (schema === undefined && jsonSchema === undefined) return stringAnswer;
   if (schema === undefined) return jsonAnswer(plain(jsonSchema));
+  if (!isStandardSchema(schema))
+    throw new TypeError("`schema` must be a Standard Schema; give a JSON Schema as `jsonSchema`.");
   return {
     responseSchema: jsonSchema === undefined ? describe(schema) : plain(jsonSchema),
     check: standardCheck(schema),
@@ -78,8 +80,6 @@ export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
 
 /** The JSON Schema a Standard Schema gives of its input side: a default makes a member optional there. */
 function describe(schema: StandardSchemaV1): JsonSchema {
-  if (!isStandardSchema(schema))
-    throw new TypeError("`schema` must be a Standard Schema; give a JSON Schema as `jsonSchema`.");
   const given = schema["~standard"].jsonSchema;
   if (given === undefined) {
     throw new TypeError(

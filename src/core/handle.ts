@@ -13,7 +13,7 @@ import { HeldTurns } from "./held-turns.ts";
 import type { Counts, Host } from "./host.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { type HandlerOptions, type Settings, settle } from "./options.ts";
-import type { ExchangeAnswer, ExchangeRequest, Outlet } from "./outlet.ts";
+import { type ExchangeAnswer, type ExchangeRequest, type Outlet, webRequest } from "./outlet.ts";
 import { parse, readBody } from "./parse.ts";
 import { createInterruptIds } from "./proof.ts";
 import { Run } from "./run.ts";
@@ -207,7 +207,7 @@ async function identify(
   if (given.identity !== undefined) return given.identity;
   if (ask === undefined) return null;
   try {
-    const identity = await ask(request.toRequest());
+    const identity = await ask(webRequest(request));
     if (typeof identity === "string" || identity === null || isResponse(identity)) return identity;
     throw new TypeError("identify must give a string, null or a Response.");
   } catch (cause) {

@@ -34,8 +34,18 @@ export interface ExchangeRequest {
   text(limit: number): Promise<string>;
   /** Aborts when the client leaves, where the runtime can tell. One of several ways to know: see `Outlet.left`. */
   readonly signal?: AbortSignal | undefined;
-  /** Gives the request as a web `Request`, its body possibly read already. Called only when `identify` or `context.request` asks. */
-  readonly toRequest: () => Request;
+  /**
+   * Gives the request as a web `Request`, its body possibly read already. Called only when `identify` or
+   * `context.request` asks. Absent: one is made of the method and, where they are a `Headers`, the headers.
+   */
+  readonly toRequest?: (() => Request) | undefined;
+}
+
+/** The request as the web has it. */
+export function webRequest({ toRequest, method, headers, signal }: ExchangeRequest): Request {
+  if (toRequest !== undefined) return toRequest();
+  const known = headers instanceof Headers ? { headers } : {};
+  return new Request("http://localhost/", { method, ...known, ...(signal === undefined ? {} : { signal }) });
 }
 
 /** The head of an answer, and its body where that is known at once. */

@@ -84,8 +84,21 @@ export function readResume(
   return decide(covered, rules);
 }
 
-/** Equal duplicates count as one; JSON gives members the order they were sent in, which is the same for a repeated entry. */
-const isSame = (one: ResumeEntry, other: ResumeEntry): boolean => JSON.stringify(one) === JSON.stringify(other);
+/** Equal duplicates count as one, in whatever order their members come; what is nested too deeply to compare does not. */
+function isSame(one: ResumeEntry, other: ResumeEntry): boolean {
+  try {
+    return sorted(one) === sorted(other);
+  } catch {
+    return false;
+  }
+}
+
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_name, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
 
 /** A proof that is present must be the one issued, whatever is required. */
 function isProven({ metadata }: ResumeEntry, issued: string, required: boolean): boolean {

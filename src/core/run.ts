@@ -14,7 +14,8 @@ import { frame, KEEP_ALIVE } from "./frames.ts";
 import type { KeepAlive, Quiet } from "./keep-alive.ts";
 import { nobody, type Sink } from "./kept-events.ts";
 import type { WireEvent } from "./ledger.ts";
-import type { ExchangeRequest, Outlet } from "./outlet.ts";
+import { type ExchangeRequest, type Outlet, webRequest } from "./outlet.ts";
+import { countable } from "./usage.ts";
 
 /** How a run ends, but for its ids. */
 export type Ending =
@@ -38,9 +39,12 @@ export class Run implements Sink, Quiet {
   #webRequest: Request | undefined;
   #usage: TokenUsage[] = [];
   readonly #heardLeaving = () => {
-    if (this.left || this.#outlet === undefined) return;
+    const outlet = this.#outlet;
+    if (outlet === undefined) return;
     this.left = true;
     this.#close();
+    // Where only a signal told, the body is still open: whoever reads on finds its end.
+    outlet.end();
     this.onLeft?.();
   };
 
@@ -64,7 +68,7 @@ export class Run implements Sink, Quiet {
 
   /** The request as the web has it, made when first asked for; none once the run is over, so that nothing keeps it. */
   get request(): Request | undefined {
-    this.#webRequest ??= this.#request?.toRequest();
+    this.#webRequest ??= this.#request && webRequest(this.#request);
     return this.#webRequest;
   }
 
@@ -93,7 +97,7 @@ export class Run implements Sink, Quiet {
 
   /** Counts what a model used, for this run's terminating event. */
   addUsage(entry: TokenUsage): void {
-    this.#usage.push(entry);
+    this.#usage.push(countable(entry));
   }
 
   /** Writes the terminating event and closes. Nothing follows it. */

@@ -69,7 +69,13 @@ export class TurnState {
   }
 
   #isAstray(): boolean {
-    return this.#claimed !== undefined && JSON.stringify(this.#claimed.state) !== JSON.stringify(this.#left);
+    if (this.#claimed === undefined) return false;
+    try {
+      return JSON.stringify(this.#claimed.state) !== JSON.stringify(this.#left);
+    } catch {
+      // Nested too deeply to compare: a client is told the whole.
+      return true;
+    }
   }
 
   #apply(operations: unknown): unknown {

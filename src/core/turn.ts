@@ -4,9 +4,10 @@
  * right where it asked. A turn owns its questions and its output; its thread owns the turn.
  */
 import type { Interrupt } from "@ag-ui/core";
-import type { AgentContext, AgentEvent, InputRequired } from "./agent.ts";
+import type { AgentContext, InputRequired } from "./agent.ts";
 import type { AnswerType } from "./answer-schema.ts";
 import { at, nextMacrotask } from "./clock.ts";
+import { enter } from "./enter.ts";
 import {
   AGENT_FAILED,
   type HoldlineError,
@@ -64,7 +65,8 @@ export class Turn implements Retained {
   #over = false;
   #outcomeDue = false;
   #controller: AbortController | undefined;
-  #generator: AsyncGenerator<AgentEvent, unknown> | undefined;
+  /** Leaves the agent's generator, where it is one. */
+  #leave: (() => void) | undefined;
   #bound: (() => void) | undefined;
   #onOver: (() => void)[] = [];
 
@@ -124,14 +126,10 @@ export class Turn implements Retained {
     this.host.turns.add(this);
     this.host.counts.started++;
     this.#carry(run);
-    let work: ReturnType<Host["settings"]["agent"]>;
-    try {
-      work = this.host.settings.agent(context);
-    } catch (error) {
-      return this.#threw(error);
-    }
-    const ended = isGenerator(work) ? this.#drive(work, context) : Promise.resolve(work);
-    ended.then(
+    const onGenerator = (leave: () => void) => {
+      this.#leave = leave;
+    };
+    enter(this.host.settings.agent, context, onGenerator).then(
       (result) => this.#returned(result),
       (error) => this.#threw(error),
     );
@@ -143,22 +141,6 @@ export class Turn implements Retained {
     run.onLeft = () => this.#clientLeft();
     run.start();
     this.output.attach(run);
-  }
-
-  /** Sends what a generator yields; a refused event is thrown in. */
-  async #drive(generator: AsyncGenerator<AgentEvent, unknown>, context: AgentContext): Promise<unknown> {
-    this.#generator = generator;
-    let step = await generator.next();
-    while (!step.done) {
-      let refused: { error: unknown } | undefined;
-      try {
-        await context.emit(step.value);
-      } catch (error) {
-        refused = { error };
-      }
-      step = refused === undefined ? await generator.next() : await generator.throw(refused.error);
-    }
-    return step.value;
   }
 
   #returned(result: unknown): void {
@@ -182,8 +164,8 @@ export class Turn implements Retained {
     const abandoned = error instanceof InterruptCancelledError;
     const awaited = abandoned || error instanceof InputTimeoutError || error instanceof TurnReleasedError;
     if (this.#stop !== undefined) {
-      if (error !== this.#stop.error && !awaited) this.#report(error);
-      return this.#end(CANCELLED);
+      if (!awaited) this.#report(error);
+      return abandoned && this.#stop.emits ? this.#unwind() : this.#end(CANCELLED);
     }
     if (this.#decided !== undefined) {
       this.#report(error);
@@ -392,8 +374,7 @@ export class Turn implements Retained {
     );
     if (stop.emits) this.#armBound();
     this.#controller?.abort(stop.error);
-    // A generator waiting at a `yield` is left at once; one waiting for something else, when that settles.
-    this.#generator?.return(undefined).catch(() => {});
+    this.#leave?.();
   }
 
   /** An agent that does not unwind is given up on. */
@@ -432,8 +413,4 @@ export class Turn implements Retained {
     });
     return this.#decided;
   }
-}
-
-function isGenerator(value: unknown): value is AsyncGenerator<AgentEvent, unknown> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value;
 }

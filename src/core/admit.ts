@@ -9,6 +9,7 @@ import { RefusalCode, RequestErrorCode } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { type Refusal, readResume } from "./resume.ts";
 import type { Run } from "./run.ts";
+import * as stops from "./stops.ts";
 import { keyOf, type Thread, Threads } from "./threads.ts";
 import { Turn } from "./turn.ts";
 
@@ -145,7 +146,7 @@ export class Admission {
         });
         return;
       }
-      held.stop("abandoned");
+      held.stop(stops.abandoned());
       // Waits, before all others, until the old turn has unwound or was given up on.
       this.#claims.add(run);
       return this.#wait(run, thread, true);

@@ -20,6 +20,7 @@ import type {
 import { type Asker, askApproval, askInput } from "./asking.ts";
 import { PublicError } from "./errors.ts";
 import type { Item, WireEvent } from "./ledger.ts";
+import { stopped } from "./stops.ts";
 import { type Caller, runToolCall } from "./tool-call.ts";
 import type { Turn } from "./turn.ts";
 
@@ -207,7 +208,7 @@ class TurnContext<A = unknown> {
   }
 
   stop(): void {
-    this.#turn.stop("stopped");
+    this.#turn.stop(stopped());
   }
 
   // ── nesting ──

@@ -19,6 +19,7 @@ import { createInterruptIds } from "./proof.ts";
 import { Run } from "./run.ts";
 import { loadSchemas } from "./schemas.ts";
 import { SpentInterrupts } from "./spent-interrupts.ts";
+import * as stops from "./stops.ts";
 import { StreamOutlet } from "./stream-outlet.ts";
 import type { Turn } from "./turn.ts";
 
@@ -145,7 +146,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const thread = admission.threads.find(identity, threadId);
     const turn = thread?.held ?? thread?.active;
     if (turn === undefined) return false;
-    turn.stop("stopped");
+    turn.stop(stops.stopped());
     await new Promise<void>((resolve) => turn.whenOver(resolve));
     return true;
   }
@@ -156,7 +157,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (graceMs > 0 && host.turns.size > 0) await graceOver(host, graceMs);
     phase.now = "closed";
     const unwinding = [...host.turns];
-    for (const turn of unwinding) turn.stop("closed");
+    for (const turn of unwinding) turn.stop(stops.closed());
     await unwound(host, unwinding);
   }
 

@@ -4,12 +4,13 @@
  */
 import type { Interrupt } from "@ag-ui/core";
 import { Chunks } from "./chunks.ts";
+import type { Ending } from "./ending.ts";
 import { EventRefusedError } from "./errors.ts";
 import { shape } from "./event-shape.ts";
 import { deltaHead, frame, isPlain, quoted } from "./frames.ts";
 import { KeptEvents, nobody, type Sink } from "./kept-events.ts";
 import { appendTo, endOf, type Item, joinHalves, Ledger, type WireEvent } from "./ledger.ts";
-import type { Ending, Run } from "./run.ts";
+import type { Run } from "./run.ts";
 import { TurnState } from "./state.ts";
 
 /** Checks one event against the protocol's schemas; throws EventRefusedError. */

@@ -139,23 +139,23 @@ export class Questions {
     else question.deliver(decision.value);
   }
 
-  /** Rejects whatever is open; `error` may depend on whether the question had gone out. */
-  rejectAll(error: (hadGoneOut: boolean) => HoldlineError, cause: InterruptCause): void {
-    this.#reject(this.#open, error, cause);
-    for (const question of this.#local) question.reject(error(true));
+  /** Rejects whatever is open; `unasked` is for what had not gone out. */
+  rejectAll(error: HoldlineError, cause: InterruptCause, unasked = error): void {
+    this.#reject(this.#open, error, cause, unasked);
+    for (const question of this.#local) question.reject(error);
     this.#local.clear();
   }
 
   /** Rejects what has not gone out. */
   rejectWaiting(error: HoldlineError): void {
-    this.#reject(this.waiting, () => error, "ended");
+    this.#reject(this.waiting, error, "ended", error);
   }
 
-  #reject(questions: Question[], error: (hadGoneOut: boolean) => HoldlineError, cause: InterruptCause): void {
+  #reject(questions: Question[], error: HoldlineError, cause: InterruptCause, unasked: HoldlineError): void {
     for (const question of [...questions]) {
       this.#remove(question);
       if (question.issued !== undefined) this.#spend(question.issued.id, cause);
-      question.reject(error(question.issued !== undefined));
+      question.reject(question.issued === undefined ? unasked : error);
     }
   }
 

@@ -2,13 +2,8 @@
  * One run on one exchange: RUN_STARTED to its terminating event, or a lone RUN_ERROR. It owns the
  * outlet and hears when the client leaves; which turn it carries, if any, is the turn's business.
  */
-import {
-  aggregateTokenUsage,
-  type Interrupt,
-  PROTOCOL_VERSION,
-  type RunAgentInput,
-  type TokenUsage,
-} from "@ag-ui/core";
+import { aggregateTokenUsage, PROTOCOL_VERSION, type RunAgentInput, type TokenUsage } from "@ag-ui/core";
+import type { Ending } from "./ending.ts";
 import type { InterruptCause, RefusalCode, RequestErrorCode } from "./errors.ts";
 import { frame, KEEP_ALIVE } from "./frames.ts";
 import type { KeepAlive, Quiet } from "./keep-alive.ts";
@@ -16,13 +11,6 @@ import { nobody, type Sink } from "./kept-events.ts";
 import type { WireEvent } from "./ledger.ts";
 import { type ExchangeRequest, type Outlet, webRequest } from "./outlet.ts";
 import { countable } from "./usage.ts";
-
-/** How a run ends, but for its ids. */
-export type Ending =
-  | { readonly outcome: { type: "success"; pendingToolCallIds?: string[] }; readonly result?: unknown }
-  | { readonly outcome: { type: "interrupt"; interrupts: Interrupt[] } }
-  | { readonly outcome: { type: "cancelled" } }
-  | { readonly error: { message: string; code: string } };
 
 export class Run implements Sink, Quiet {
   readonly input: RunAgentInput;

@@ -7,16 +7,13 @@ import type { Interrupt } from "@ag-ui/core";
 import type { AgentContext, InputRequired } from "./agent.ts";
 import type { AnswerType } from "./answer-schema.ts";
 import { at, nextMacrotask } from "./clock.ts";
+import { CANCELLED, type Ending, failure, inputRequired, success } from "./ending.ts";
 import { enter } from "./enter.ts";
 import {
-  AGENT_FAILED,
   type HoldlineError,
   HoldUnavailableError,
   InputTimeoutError,
   InterruptCancelledError,
-  type InterruptCause,
-  PromptInvalidError,
-  PublicError,
   TurnEndedError,
   TurnReleasedError,
 } from "./errors.ts";
@@ -26,18 +23,10 @@ import type { KeptEvents } from "./kept-events.ts";
 import { Output } from "./output.ts";
 import type { Question, QuestionRequest } from "./question.ts";
 import { type Decision, Questions } from "./questions.ts";
-import type { Ending, Run } from "./run.ts";
+import type { Run } from "./run.ts";
+import type { Stop } from "./stops.ts";
+import * as stops from "./stops.ts";
 import type { Thread } from "./threads.ts";
-
-/** Why a turn is stopped, and whether what it emits while it unwinds still goes out. */
-interface Stop {
-  readonly error: HoldlineError;
-  readonly emits: boolean;
-  readonly cause: InterruptCause;
-}
-
-const CANCELLED: Ending = { outcome: { type: "cancelled" } };
-const LONGEST_PROMPT = 2000;
 
 export class Turn implements Retained {
   readonly thread: Thread;
@@ -144,45 +133,32 @@ export class Turn implements Retained {
   }
 
   #returned(result: unknown): void {
-    let ending: Ending = { outcome: { type: "success" } };
-    if (this.#stop !== undefined) ending = CANCELLED;
-    else if (this.#decided !== undefined) ending = { ...ending, result: this.#decided };
-    else {
-      try {
-        const text = JSON.stringify(result);
-        // A whole `null` is no result (AG-UI: optional members are omitted, never null).
-        if (text !== undefined && text !== "null") ending = { ...ending, result };
-      } catch (error) {
-        return this.#threw(error);
-      }
+    if (this.#stop !== undefined) return this.#end(CANCELLED);
+    try {
+      this.#end(success(this.#decided ?? result));
+    } catch (error) {
+      this.#threw(error);
     }
-    this.#end(ending);
   }
 
   #threw(error: unknown): void {
     if (this.#over) return;
     const abandoned = error instanceof InterruptCancelledError;
     const awaited = abandoned || error instanceof InputTimeoutError || error instanceof TurnReleasedError;
-    if (this.#stop !== undefined) {
-      if (!awaited) this.#report(error);
-      return abandoned && this.#stop.emits ? this.#unwind() : this.#end(CANCELLED);
-    }
-    if (this.#decided !== undefined) {
-      this.#report(error);
-      return this.#end({ outcome: { type: "success" }, result: this.#decided });
-    }
-    if (abandoned) return this.#unwind();
-    if (this.#live !== undefined || !awaited) this.#report(error);
-    const { message, code } =
-      error instanceof PublicError ? error : { message: "The agent failed.", code: AGENT_FAILED };
+    // An error that tells of a question's end is news only to a client that is listening.
+    const isNews = !awaited || (this.#stop === undefined && !abandoned && this.#live !== undefined);
+    if (isNews) this.host.settings.report(error, { threadId: this.thread.threadId, runId: this.latest.input.runId });
+    if (abandoned && (this.#stop === undefined || this.#stop.emits)) return this.#unwind();
+    if (this.#stop !== undefined) return this.#end(CANCELLED);
+    if (this.#decided !== undefined) return this.#end(success(this.#decided));
     this.host.counts.failed++;
-    this.#end({ error: { message, code } });
+    this.#end(failure(error));
   }
 
   /** The function ended by an abandoned question: calls that still run may settle, then the run is cancelled. */
   #unwind(): void {
     this.#winding = true;
-    this.#questions.rejectAll(() => new TurnReleasedError(), "ended");
+    this.#questions.rejectAll(new TurnReleasedError(), "ended");
     this.#armBound();
     // Meanwhile only those calls emit; whoever ends the turn first (they, the bound, a stop) ends it once.
     void Promise.allSettled(this.calls).then(() => this.#end(CANCELLED));
@@ -193,7 +169,7 @@ export class Turn implements Retained {
     this.#over = true;
     this.#bound?.();
     if (!("error" in ending)) this.host.counts.finished++;
-    this.#questions.rejectAll(() => new TurnReleasedError("The turn ended before the question was answered."), "ended");
+    this.#questions.rejectAll(new TurnReleasedError("The turn ended before the question was answered."), "ended");
     const run = this.#live;
     this.#live = undefined;
     const last = run === undefined ? ending : this.output.close(ending);
@@ -211,10 +187,6 @@ export class Turn implements Retained {
   whenOver(callback: () => void): void {
     if (this.#over) callback();
     else this.#onOver.push(callback);
-  }
-
-  #report(error: unknown): void {
-    this.host.settings.report(error, { threadId: this.thread.threadId, runId: this.latest.input.runId });
   }
 
   // ── asking ────────────────────────────────────────────────────────────────────
@@ -297,7 +269,7 @@ export class Turn implements Retained {
     const abandoned = [...decisions.values()].every((decision) => "error" in decision);
     for (const [question, decision] of decisions) this.#questions.settle(question, decision);
     kept?.release();
-    if (abandoned) this.#halt({ error: new InterruptCancelledError(), emits: true, cause: "abandoned" });
+    if (abandoned) this.#halt(stops.abandoned());
     else if (this.#questions.waiting.length > 0) this.#scheduleOutcome();
   }
 
@@ -315,7 +287,7 @@ export class Turn implements Retained {
   // ── what stops a turn ───────────────────────────────────────────────────────────
 
   expire(): void {
-    this.#release({ error: new InputTimeoutError(), emits: false, cause: "expired" });
+    this.#release(stops.expired());
   }
 
   evict(): void {
@@ -323,37 +295,30 @@ export class Turn implements Retained {
     const { threadId } = this.thread;
     const message = `A turn held on thread ${JSON.stringify(threadId)} was released to make room for another: raise retention.maxHeld or shorten ttlMs.`;
     this.host.settings.warn({ code: "TURN_EVICTED", message, threadId });
-    this.#release({
-      error: new TurnReleasedError("The turn was released to make room for another."),
-      emits: false,
-      cause: "evicted",
-    });
+    this.#release(stops.evicted());
   }
 
   /** Ends the turn as cancelled, once its function has unwound; until then the thread is busy with it. */
-  stop(cause: "stopped" | "closed" | "abandoned"): void {
+  stop(stop: Stop): void {
     if (this.#stop !== undefined) return;
     if (this.thread.held === this) {
       this.host.held.delete(this);
       this.thread.take(this);
       this.output.drop();
     }
-    const error =
-      cause === "abandoned" ? new InterruptCancelledError() : new TurnReleasedError(`The turn was ${cause}.`);
-    this.#halt({ error, emits: true, cause });
+    this.#halt(stop);
   }
 
   #clientLeft(): void {
     this.#live = undefined;
     this.output.drop();
-    if (this.host.settings.finishAlone && this.#stop === undefined && !this.#winding) {
-      this.#alone = true;
-      // A question asked in this very turn of the event loop is still held, for an owner who can be told again.
-      if (this.identity === null) this.#questions.rejectAll(() => this.askRefusal as HoldlineError, "ended");
-      else if (this.#questions.waiting.length > 0) this.#pause([]);
-      return;
-    }
-    this.#release({ error: new TurnReleasedError("The client left."), emits: false, cause: "ended" });
+    if (!this.host.settings.finishAlone || this.#stop !== undefined || this.#winding)
+      return this.#release(stops.clientLeft());
+    this.#alone = true;
+    const refusal = this.askRefusal;
+    // A question asked in this very turn of the event loop is still held, for an owner who can be told again.
+    if (refusal !== undefined) this.#questions.rejectAll(refusal, "ended");
+    else if (this.#questions.waiting.length > 0) this.#pause([]);
   }
 
   /** The thread is free at once; the function unwinds by itself. */
@@ -367,11 +332,7 @@ export class Turn implements Retained {
   #halt(stop: Stop): void {
     if (this.#over || this.#stop !== undefined) return;
     this.#stop = stop;
-    const expired = stop.error instanceof InputTimeoutError;
-    this.#questions.rejectAll(
-      (hadGoneOut) => (expired && !hadGoneOut ? new TurnReleasedError() : stop.error),
-      stop.cause,
-    );
+    this.#questions.rejectAll(stop.error, stop.cause, stop.unasked);
     if (stop.emits) this.#armBound();
     this.#controller?.abort(stop.error);
     this.#leave?.();
@@ -397,20 +358,14 @@ export class Turn implements Retained {
   decide(prompt: string, reason: string | undefined, show: (prompt: string) => void): InputRequired {
     const refusal = this.#stop?.error ?? this.emitRefusal;
     if (refusal !== undefined) throw refusal;
-    const message = typeof prompt === "string" ? prompt.trim() : "";
-    if (message.length === 0 || message.length > LONGEST_PROMPT) throw new PromptInvalidError();
-    show(message);
-    this.#decided = { status: "input-required", message };
+    const decided = inputRequired(prompt);
+    show(decided.message);
+    this.#decided = decided;
     this.#questions.rejectWaiting(new TurnEndedError());
     const { threadId } = this.thread;
     const { runId } = this.latest.input;
-    this.host.settings.trace({
-      type: "input-required",
-      prompt: message,
-      ...(reason === undefined ? {} : { reason }),
-      threadId,
-      runId,
-    });
-    return this.#decided;
+    const why = reason === undefined ? {} : { reason };
+    this.host.settings.trace({ type: "input-required", prompt: decided.message, ...why, threadId, runId });
+    return decided;
   }
 }

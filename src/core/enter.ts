@@ -1,0 +1,40 @@
+/**
+ * Enters an agent's function, whichever of its forms it has, and gives one promise for its end.
+ */
+import type { Agent, AgentContext, AgentEvent } from "./agent.ts";
+
+/**
+ * @param onGenerator is given what leaves a generator when its turn is stopped: at a `yield` at once, elsewhere
+ * as soon as what it waits for has settled.
+ */
+export async function enter(
+  agent: Agent,
+  context: AgentContext,
+  onGenerator: (leave: () => void) => void,
+): Promise<unknown> {
+  const work = agent(context);
+  if (!isGenerator(work)) return work;
+  onGenerator(() => {
+    work.return(undefined).catch(() => {});
+  });
+  return drive(work, context);
+}
+
+/** Sends what a generator yields; a refused event is thrown in where it was yielded. */
+async function drive(generator: AsyncGenerator<AgentEvent, unknown>, context: AgentContext): Promise<unknown> {
+  let step = await generator.next();
+  while (!step.done) {
+    let refused: { error: unknown } | undefined;
+    try {
+      await context.emit(step.value);
+    } catch (error) {
+      refused = { error };
+    }
+    step = refused === undefined ? await generator.next() : await generator.throw(refused.error);
+  }
+  return step.value;
+}
+
+function isGenerator(value: unknown): value is AsyncGenerator<AgentEvent, unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value;
+}

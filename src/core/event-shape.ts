@@ -85,7 +85,7 @@ export function shape(given: unknown): WireEvent {
       throw new EventRefusedError(`${type}: \`${member}\` is missing or of the wrong kind.`);
   }
   for (const member of OPTIONAL_STRINGS) {
-    if (event[member] !== undefined && typeof event[member] !== "string")
+    if (event[member] !== undefined && !(member in needs) && typeof event[member] !== "string")
       throw new EventRefusedError(`${type}: \`${member}\` must be a string.`);
   }
   if (event.metadata !== undefined && !isObject(event.metadata))

@@ -204,8 +204,12 @@ export class Ledger {
     if (delta === "") return [];
     const out = this.#begin();
     if (item.state === "suspended") {
-      out.push(startAgain(item));
-      this.#reopen(item);
+      // A reasoning message stands in the span of its id, where there is one.
+      const span = item.kind === "reasoning" ? this.find("span", item.id) : undefined;
+      for (const one of span?.state === "suspended" ? [span, item] : [item]) {
+        out.push(startAgain(one));
+        this.#reopen(one);
+      }
     }
     out.push(delta === event.delta ? event : { ...event, delta });
     return out;

@@ -46,9 +46,9 @@ export async function runToolCall<A extends object, R>(
   return result;
 }
 
-/** Emits the result, unless the turn may not emit any more. */
+/** Emits the result: also when the turn's result was decided meanwhile, since a call that was shown is answered. */
 function answer<A>({ turn, owner, context, close }: Caller<A>, content: string | ContentPart[]): void {
-  if (turn.emitRefusal !== undefined) return;
+  if (turn.silent) return;
   close();
   const { toolCallId } = context;
   const event = {

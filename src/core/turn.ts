@@ -49,6 +49,8 @@ export class Turn implements Retained {
   #unheard = false;
   #stop: Stop | undefined;
   #decided: InputRequired | undefined;
+  /** Shows the prompt that was decided on while calls were running. */
+  #showLast: (() => void) | undefined;
   /** The function has ended by an abandoned question and only running calls are waited for. */
   #winding = false;
   #over = false;
@@ -101,6 +103,11 @@ export class Turn implements Retained {
   /** What an emit is answered with instead of being sent; `undefined` while it may go out. */
   get emitRefusal(): HoldlineError | undefined {
     return this.released ?? (this.#over || this.#decided !== undefined ? new TurnEndedError() : undefined);
+  }
+
+  /** Whether nothing at all goes out any more, not even the result of a call that was shown. */
+  get silent(): boolean {
+    return this.#over || this.released !== undefined;
   }
 
   /** The error of a turn whose output leads nowhere any more, for those who waited to emit. */
@@ -172,6 +179,7 @@ export class Turn implements Retained {
     this.#questions.rejectAll(new TurnReleasedError("The turn ended before the question was answered."), "ended");
     const run = this.#live;
     this.#live = undefined;
+    if (run !== undefined && this.#decided !== undefined && this.#stop === undefined) this.#showLast?.();
     const last = run === undefined ? ending : this.output.close(ending);
     this.output.drop();
     this.host.turns.delete(this);
@@ -359,8 +367,10 @@ export class Turn implements Retained {
     const refusal = this.#stop?.error ?? this.emitRefusal;
     if (refusal !== undefined) throw refusal;
     const decided = inputRequired(prompt);
-    show(decided.message);
     this.#decided = decided;
+    // A running call is answered first: a model's history wants a call's result right behind it.
+    if (this.calls.size === 0) show(decided.message);
+    else this.#showLast = () => show(decided.message);
     this.#questions.rejectWaiting(new TurnEndedError());
     const { threadId } = this.thread;
     const { runId } = this.latest.input;

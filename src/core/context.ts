@@ -204,7 +204,7 @@ class TurnContext<A = unknown> {
   }
 
   usage(entry: TokenUsage): void {
-    this.#turn.latest.addUsage(entry);
+    this.#turn.addUsage(entry);
   }
 
   stop(): void {

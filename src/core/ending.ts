@@ -17,9 +17,10 @@ export const CANCELLED: Ending = { outcome: { type: "cancelled" } };
 export function success(result: unknown): Ending {
   const text = JSON.stringify(result);
   // A whole `null` is no result (AG-UI: optional members are omitted, never null).
+  // Read back: what is sent later is what was tried here, whatever a getter or `toJSON` would say the second time.
   return text === undefined || text === "null"
     ? { outcome: { type: "success" } }
-    : { outcome: { type: "success" }, result };
+    : { outcome: { type: "success" }, result: JSON.parse(text) };
 }
 
 /** What the client is told of an error: its own words only where they are meant for it. */

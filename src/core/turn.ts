@@ -3,7 +3,7 @@
  * lifetime is the server's, not a response's: a run that ends with a question leaves it suspended
  * right where it asked. A turn owns its questions and its output; its thread owns the turn.
  */
-import type { Interrupt } from "@ag-ui/core";
+import type { Interrupt, TokenUsage } from "@ag-ui/core";
 import type { AgentContext, InputRequired } from "./agent.ts";
 import type { AnswerType } from "./answer-schema.ts";
 import { at, nextMacrotask } from "./clock.ts";
@@ -60,6 +60,8 @@ export class Turn implements Retained {
   #leave: (() => void) | undefined;
   #bound: (() => void) | undefined;
   #onOver: (() => void)[] = [];
+  /** Used while no run was open. */
+  readonly #usage: TokenUsage[] = [];
 
   constructor(host: Host, thread: Thread, run: Run) {
     const { settings } = host;
@@ -135,6 +137,7 @@ export class Turn implements Retained {
     this.latest = run;
     this.#live = run;
     run.onLeft = () => this.#clientLeft();
+    for (const entry of this.#usage.splice(0)) run.addUsage(entry);
     run.start();
     this.output.attach(run);
   }
@@ -189,6 +192,12 @@ export class Turn implements Retained {
     run?.finish(last);
     for (const callback of this.#onOver) callback();
     this.thread.next();
+  }
+
+  /** Counts what a model used: into the open run, or while paused into the next. */
+  addUsage(entry: TokenUsage): void {
+    if (this.#live !== undefined) this.#live.addUsage(entry);
+    else this.#usage.push(entry);
   }
 
   /** Calls back when the turn is over, at once if it is. */

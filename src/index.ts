@@ -37,7 +37,10 @@ export {
   TurnEndedError,
   TurnReleasedError,
 } from "./core/errors.ts";
-export type { HandleOptions, Handler, HandlerStats, HeldTurnInfo } from "./core/handle.ts";
+export type { Gate, Passage } from "./core/gate.ts";
+export { createGate } from "./core/gate.ts";
+export type { Handler, HandlerStats, HeldTurnInfo } from "./core/handle.ts";
 export { createHandler } from "./core/handle.ts";
 export type { HandlerOptions, HumanInputRequest, TraceEvent, Warning } from "./core/options.ts";
 export type { ExchangeAnswer, ExchangeRequest, Outlet } from "./core/outlet.ts";
+export type { HandleOptions } from "./core/receive.ts";

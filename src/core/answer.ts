@@ -64,3 +64,16 @@ export function answerError(error: unknown, head: Head, { report }: Settings): E
     { ...extra, ...head },
   );
 }
+
+/** An answer as the web has it; `stream` is its body unless it brings one. */
+export function toResponse(
+  { status, headers: lines, body }: ExchangeAnswer,
+  stream: ReadableStream<Uint8Array> | null,
+): Response {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(lines)) {
+    for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
+  }
+  const given = body === undefined ? stream : body === "" ? null : body;
+  return new Response(given as BodyInit | null, { status, headers });
+}

@@ -4,32 +4,23 @@
  */
 import type { Interrupt } from "@ag-ui/core";
 import { Admission, CLOSING } from "./admit.ts";
-import { answerError, answerJson, answerOptions, answerRefusal, type Head, STREAM } from "./answer.ts";
-import { capabilities } from "./capabilities.ts";
+import { answerError, type Head, STREAM, toResponse } from "./answer.ts";
 import { at } from "./clock.ts";
 import { corsHeaders } from "./cors.ts";
 import { RequestError, RequestErrorCode } from "./errors.ts";
 import { HeldTurns } from "./held-turns.ts";
 import type { Counts, Host } from "./host.ts";
 import { KeepAlive } from "./keep-alive.ts";
-import { type HandlerOptions, type Settings, settle } from "./options.ts";
-import { type ExchangeAnswer, type ExchangeRequest, type Outlet, webRequest } from "./outlet.ts";
-import { parse, readBody } from "./parse.ts";
+import { type HandlerOptions, settle } from "./options.ts";
+import type { ExchangeAnswer, ExchangeRequest, Outlet } from "./outlet.ts";
 import { createInterruptIds } from "./proof.ts";
+import { fromWeb, type HandleOptions, receive } from "./receive.ts";
 import { Run } from "./run.ts";
 import { loadSchemas } from "./schemas.ts";
 import { SpentInterrupts } from "./spent-interrupts.ts";
 import * as stops from "./stops.ts";
 import { StreamOutlet } from "./stream-outlet.ts";
 import type { Turn } from "./turn.ts";
-
-/** Who a request is from, and what the agent gets of the application's. */
-export interface HandleOptions {
-  /** Takes the place of `identify`; `null` is nobody. Absent: `identify` is asked. */
-  identity?: string | null;
-  /** Handed to the agent as `context.locals`. */
-  locals?: unknown;
-}
 
 /** Numbers only, for monitoring. */
 export interface HandlerStats extends Counts {
@@ -101,16 +92,10 @@ export function createHandler(options: HandlerOptions): Handler {
     let head: Head = {};
     try {
       head = corsHeaders(settings.cors, request);
-      const { method } = request;
-      if (method === "OPTIONS") return answerOptions(settings, request, head);
-      if (method !== "POST" && method !== "GET" && method !== "HEAD") {
-        throw new RequestError(RequestErrorCode.METHOD_NOT_ALLOWED, "Send a run as POST; GET tells the capabilities.");
-      }
-      if (method === "POST" && phase.now === "closed") throw closing();
-      const identity = await identify(request, given, settings);
-      if (typeof identity === "object" && identity !== null) return await answerRefusal(identity, head);
-      if (method !== "POST") return answerJson(200, capabilities(settings), head, method === "HEAD");
-      const input = await parse(request, settings);
+      if (request.method === "POST" && phase.now === "closed") throw closing();
+      const received = await receive(request, given, settings, head);
+      if ("answer" in received) return received.answer;
+      const { input, identity } = received;
       if (settings.validate) host.check ??= await loadSchemas();
       // Whatever happened meanwhile: from here to the end of admission nothing is awaited.
       if (phase.now === "closed" || (phase.now === "closing" && !input.resume?.length)) throw closing();
@@ -123,23 +108,8 @@ export function createHandler(options: HandlerOptions): Handler {
 
   async function handle(request: Request, given?: HandleOptions): Promise<Response> {
     const outlet = new StreamOutlet();
-    const answer = await exchange(
-      {
-        method: request.method,
-        headers: request.headers,
-        text: (limit) => readBody(request, limit),
-        signal: request.signal,
-        toRequest: () => request,
-      },
-      outlet,
-      given,
-    );
-    const headers = new Headers();
-    for (const [name, value] of Object.entries(answer.headers)) {
-      for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
-    }
-    const body = answer.body === undefined ? outlet.body : answer.body === "" ? null : answer.body;
-    return new Response(body as BodyInit | null, { status: answer.status, headers });
+    const answer = await exchange(fromWeb(request), outlet, given);
+    return toResponse(answer, outlet.body);
   }
 
   async function stop(threadId: string, { identity = null }: { identity?: string | null } = {}): Promise<boolean> {
@@ -198,28 +168,6 @@ export function createHandler(options: HandlerOptions): Handler {
 }
 
 const closing = () => new RequestError(RequestErrorCode.SERVER_CLOSING, CLOSING);
-
-/** Who is calling: what the mount says, else what `identify` says. A `Response` refuses. @throws RequestError */
-async function identify(
-  request: ExchangeRequest,
-  given: HandleOptions,
-  { identify: ask, report }: Settings,
-): Promise<string | null | Response> {
-  if (given.identity !== undefined) return given.identity;
-  if (ask === undefined) return null;
-  try {
-    const identity = await ask(webRequest(request));
-    if (typeof identity === "string" || identity === null || isResponse(identity)) return identity;
-    throw new TypeError("identify must give a string, null or a Response.");
-  } catch (cause) {
-    report(cause, {});
-    throw new RequestError(RequestErrorCode.IDENTIFY_FAILED, "The caller could not be identified.", { cause });
-  }
-}
-
-/** By its members: a Response may come from another realm or library. */
-const isResponse = (value: unknown): value is Response =>
-  typeof value === "object" && value !== null && "status" in value && "headers" in value && "arrayBuffer" in value;
 
 /** Resolves when no turn is left, or the grace is over. Meanwhile exchanges end and answers come in. */
 function graceOver(host: Host, graceMs: number): Promise<void> {

@@ -1,0 +1,29 @@
+/**
+ * The demo: `npm run demo` serves the agent of `agent.mjs` and prints what to type in another
+ * terminal; `npm run demo -- --once` drives it from start to end and checks what comes back.
+ */
+import { createHandler } from "holdline";
+import { serve } from "holdline/node";
+import { createAgent } from "./agent.mjs";
+import { createNarrator } from "./narrate.mjs";
+
+if (process.argv.includes("--once")) {
+  const { runOnce } = await import("./once.mjs");
+  process.exitCode = await runOnce();
+} else {
+  await start(Number(process.env.PORT ?? 8787));
+}
+
+/** @param {number} port */
+async function start(port) {
+  const narrator = createNarrator();
+  const handler = createHandler({ agent: createAgent(narrator.tell), validate: true });
+  try {
+    const { url } = await serve(narrator.watch(handler), { port, signals: true });
+    narrator.begin(url);
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EADDRINUSE") throw error;
+    console.error(`Port ${port} is taken. Choose another one: PORT=${port + 1} npm run demo`);
+    process.exitCode = 1;
+  }
+}

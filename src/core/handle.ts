@@ -70,7 +70,7 @@ export function createHandler(options: HandlerOptions): Handler {
   const settings = settle(options);
   const ids = createInterruptIds();
   const counts: Counts = { started: 0, finished: 0, failed: 0, answered: 0, abandoned: 0, expired: 0, evicted: 0 };
-  const held: Host["held"] = new HeldTurns(settings, settings.clock);
+  const held: Host["held"] = new HeldTurns(settings, settings.clock, settings.holding);
   const host: Host = {
     settings,
     held,

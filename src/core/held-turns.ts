@@ -19,14 +19,21 @@ export interface Retained {
 
 export class HeldTurns<T extends Retained> {
   readonly #limits: { readonly maxHeld: number; readonly maxHeldPerIdentity: number };
+  readonly #changed: (held: number) => void;
   readonly #clock: Clock;
   readonly #turns = new Line<T>();
   /** Kept only where the quota can matter. */
   readonly #byIdentity: Map<string | null, Line<T>> | undefined;
   #cancel: (() => void) | undefined;
 
-  constructor(limits: { readonly maxHeld: number; readonly maxHeldPerIdentity: number }, clock: Clock) {
+  /** `changed` is told how many are held after each time that has changed. */
+  constructor(
+    limits: { readonly maxHeld: number; readonly maxHeldPerIdentity: number },
+    clock: Clock,
+    changed: (held: number) => void = () => {},
+  ) {
     this.#limits = limits;
+    this.#changed = changed;
     this.#clock = clock;
     this.#byIdentity = limits.maxHeldPerIdentity < limits.maxHeld ? new Map() : undefined;
   }
@@ -43,6 +50,7 @@ export class HeldTurns<T extends Retained> {
   /** Holds a turn, and releases the one held longest where that is one too many: never the one just held. */
   add(turn: T): void {
     this.#turns.add(turn);
+    this.#changed(this.#turns.size);
     if (this.#byIdentity !== undefined) {
       const mates = this.#byIdentity.get(turn.identity) ?? new Line<T>();
       this.#byIdentity.set(turn.identity, mates);
@@ -56,6 +64,7 @@ export class HeldTurns<T extends Retained> {
   /** Lets a turn go: answered, or over. */
   delete(turn: T): void {
     if (!this.#turns.delete(turn)) return;
+    this.#changed(this.#turns.size);
     const mates = this.#byIdentity?.get(turn.identity);
     mates?.delete(turn);
     if (mates?.size === 0) this.#byIdentity?.delete(turn.identity);

@@ -118,6 +118,11 @@ export interface HandlerOptions {
   onError?: (error: unknown, where: { threadId?: string; runId?: string }) => void;
   /** Told of every `inputRequired`, its `reason` included. Default: none. What it throws is ignored. */
   onTrace?: (event: TraceEvent) => void;
+  /**
+   * Told how many turns are held, each time that has changed: for a runtime that must be kept awake meanwhile. It is
+   * called amid the change, so it must not call the handler. Default: none. What it throws is ignored.
+   */
+  onHold?: (held: number) => void;
 }
 
 /** The options with every default in its place. */
@@ -146,6 +151,7 @@ export interface Settings {
   readonly warn: (warning: Warning) => void;
   readonly report: (error: unknown, where: { threadId?: string; runId?: string }) => void;
   readonly trace: (event: TraceEvent) => void;
+  readonly holding: (held: number) => void;
 }
 
 /** The last instant a `Date` holds, in milliseconds. */
@@ -205,6 +211,7 @@ export function settle(options: HandlerOptions): Settings {
     warn: guarded(options.onWarning ?? ((warning) => console.warn(`[holdline] ${warning.code}: ${warning.message}`))),
     report: guarded(options.onError ?? ((error) => console.error("[holdline] the agent failed:", error))),
     trace: guarded(options.onTrace ?? (() => {})),
+    holding: guarded(options.onHold ?? (() => {})),
   };
 }
 

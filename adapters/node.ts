@@ -10,10 +10,13 @@ import {
   type ExchangeRequest,
   type HandleOptions,
   type Handler,
-  type Outlet,
   RequestError,
   RequestErrorCode,
 } from "../src/index.ts";
+import { type NodeResponse, ResponseOutlet } from "./_node-outlet.ts";
+import { LINGER_MS, listen, type ServeOptions, type Serving } from "./_serve.ts";
+
+export type { NodeResponse, ServeOptions, Serving };
 
 /** The members used of an `http.IncomingMessage`, or of its HTTP/2 likeness; `body` is what a body parser left. */
 export interface NodeRequest {
@@ -26,88 +29,6 @@ export interface NodeRequest {
   readonly body?: unknown;
   on(event: string, listener: (...args: never[]) => void): unknown;
   resume(): unknown;
-}
-
-/** The members used of an `http.ServerResponse`, or of its HTTP/2 likeness. */
-export interface NodeResponse {
-  readonly writableNeedDrain: boolean;
-  readonly destroyed: boolean;
-  readonly headersSent: boolean;
-  writeHead(status: number, headers: Record<string, string | string[]>): unknown;
-  write(chunk: string): boolean;
-  end(chunk?: string | Uint8Array): unknown;
-  on(event: string, listener: () => void): unknown;
-}
-
-/** Characters that may wait to be written before a writer has to. */
-const HIGH_WATER_MARK = 16_384;
-
-/** Frames to a response: those of one turn of the event loop in one write. */
-class ResponseOutlet implements Outlet {
-  readonly #response: NodeResponse;
-  #pending = "";
-  #flushDue = false;
-  #ended = false;
-  #gone = false;
-  #left: (() => void) | undefined;
-  #waiting: (() => void)[] = [];
-  readonly #flush = () => {
-    this.#flushDue = false;
-    if (this.#gone) return;
-    const frames = this.#pending;
-    this.#pending = "";
-    if (this.#ended) this.#response.end(frames);
-    else if (this.#response.write(frames)) this.#wake();
-  };
-
-  constructor(response: NodeResponse) {
-    this.#response = response;
-    response.on("drain", () => this.#wake());
-    // Comes after every response; only before its end does it mean that the client left.
-    response.on("close", () => {
-      this.#gone = true;
-      this.#wake();
-      if (!this.#ended) this.#left?.();
-    });
-  }
-
-  write(frame: string): void {
-    this.#pending += frame;
-    this.#schedule();
-  }
-
-  get full(): boolean {
-    return this.#pending.length >= HIGH_WATER_MARK || this.#response.writableNeedDrain;
-  }
-
-  room(): Promise<void> {
-    if (this.#gone || this.#ended) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#schedule();
-    this.#wake();
-  }
-
-  left(callback: () => void): void {
-    this.#left = callback;
-    if (this.#response.destroyed) callback();
-  }
-
-  #schedule(): void {
-    if (this.#flushDue || this.#gone) return;
-    this.#flushDue = true;
-    setImmediate(this.#flush);
-  }
-
-  #wake(): void {
-    if (this.#waiting.length === 0) return;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
-  }
 }
 
 /**
@@ -207,83 +128,24 @@ function toRequest(request: NodeRequest, response: NodeResponse): Request {
   return new Request(target, { method, headers, signal: gone.signal });
 }
 
-/** Options of `serve`. */
-export interface ServeOptions {
-  /** Default 0: any free one. */
-  port?: number;
-  /** Address to listen on. Default `"127.0.0.1"`: a server for others says so. */
-  hostname?: string;
-  /** The one path the agent is served at. Default `"/"`; others get 404. */
-  path?: string;
-  /** Where GET answers 200, and 503 once closing. Absent: nowhere. */
-  healthPath?: string;
-  /**
-   * Whether SIGTERM and SIGINT close the server and exit with 0: health turns 503, `drainMs` (default 0) pass for load
-   * balancers to notice, then `close({ graceMs })` (default 0). A second signal exits at once. Default `false`.
-   */
-  signals?: boolean | { drainMs?: number; graceMs?: number };
-}
-
-/** A server that is listening. */
-export interface Serving {
-  /** Where the agent is served. */
-  readonly url: string;
-  readonly port: number;
-  /**
-   * Closes the handler and then the server. While the handler's grace lasts the server still listens, since the answers
-   * to held turns come in new requests; new runs get 503. Idempotent.
-   */
-  close(options?: { graceMs?: number }): Promise<void>;
-}
-
 /** Serves a handler on a port of its own. Rejects when it cannot listen. */
-export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Serving> {
-  const { port = 0, hostname = "127.0.0.1", path = "/", healthPath, signals = false } = options;
+export function serve(handler: Handler, options: ServeOptions = {}): Promise<Serving> {
   const listener = toNodeListener(handler);
-  let draining = false;
-  const server = createServer((request, response) => {
-    const asked = new URL(request.url ?? "/", "http://localhost").pathname;
-    if (asked === path) return listener(request, response);
-    const healthy = asked === healthPath ? !draining && !handler.closing : undefined;
-    const status = healthy === undefined ? 404 : healthy ? 200 : 503;
-    response.writeHead(status, { "content-type": "application/json" });
-    response.end(
-      JSON.stringify(
-        healthy === undefined ? { error: { code: "NOT_FOUND", message: `The agent is at ${path}.` } } : { healthy },
-      ),
-    );
-    request.resume();
+  return listen(handler, options, async ({ hostname, port }, elsewhere) => {
+    const server = createServer((request, response) => {
+      const other = elsewhere(request.url ?? "/");
+      if (other === undefined) return listener(request, response);
+      response.writeHead(other.status, other.headers);
+      response.end(other.body);
+      request.resume();
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, hostname, resolve);
+    });
+    return { port: (server.address() as { port: number }).port, stop: () => stopListening(server) };
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, hostname, resolve);
-  });
-  const address = server.address() as { port: number };
-  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-  let closed: Promise<void> | undefined;
-  const serving: Serving = {
-    url: `http://${host}:${address.port}${path}`,
-    port: address.port,
-    close(closing) {
-      closed ??= handler.close(closing).then(() => stopListening(server));
-      return closed;
-    },
-  };
-  if (signals !== false) {
-    const { drainMs = 0, graceMs = 0 } = signals === true ? {} : signals;
-    const onSignal = () => {
-      if (draining) process.exit(1);
-      draining = true;
-      setTimeout(() => void serving.close({ graceMs }).then(() => process.exit(0)), drainMs);
-    };
-    process.on("SIGTERM", onSignal);
-    process.on("SIGINT", onSignal);
-  }
-  return serving;
 }
-
-/** How long a response that has ended may take to reach a slow reader, in milliseconds. */
-const LINGER_MS = 1_000;
 
 /** Resolves when every connection is closed: idle ones at once, others when their last bytes are read or the time is up. */
 function stopListening(server: Server): Promise<void> {

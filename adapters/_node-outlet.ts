@@ -1,0 +1,86 @@
+/**
+ * The outlet of the Node adapter: frames straight to a response, with its drain as the back-pressure.
+ */
+import type { Outlet } from "../src/index.ts";
+
+/** The members used of an `http.ServerResponse`, or of its HTTP/2 likeness. */
+export interface NodeResponse {
+  readonly writableNeedDrain: boolean;
+  readonly destroyed: boolean;
+  readonly headersSent: boolean;
+  writeHead(status: number, headers: Record<string, string | string[]>): unknown;
+  write(chunk: string): boolean;
+  end(chunk?: string | Uint8Array): unknown;
+  on(event: string, listener: () => void): unknown;
+}
+
+/** Characters that may wait to be written before a writer has to. */
+const HIGH_WATER_MARK = 16_384;
+
+/** Frames to a response: those of one turn of the event loop in one write. */
+export class ResponseOutlet implements Outlet {
+  readonly #response: NodeResponse;
+  #pending = "";
+  #flushDue = false;
+  #ended = false;
+  #gone = false;
+  #left: (() => void) | undefined;
+  #waiting: (() => void)[] = [];
+  readonly #flush = () => {
+    this.#flushDue = false;
+    if (this.#gone) return;
+    const frames = this.#pending;
+    this.#pending = "";
+    if (this.#ended) this.#response.end(frames);
+    else if (this.#response.write(frames)) this.#wake();
+  };
+
+  constructor(response: NodeResponse) {
+    this.#response = response;
+    response.on("drain", () => this.#wake());
+    // Comes after every response; only before its end does it mean that the client left.
+    response.on("close", () => {
+      this.#gone = true;
+      this.#wake();
+      if (!this.#ended) this.#left?.();
+    });
+  }
+
+  write(frame: string): void {
+    this.#pending += frame;
+    this.#schedule();
+  }
+
+  get full(): boolean {
+    return this.#pending.length >= HIGH_WATER_MARK || this.#response.writableNeedDrain;
+  }
+
+  room(): Promise<void> {
+    if (this.#gone || this.#ended) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#schedule();
+    this.#wake();
+  }
+
+  left(callback: () => void): void {
+    this.#left = callback;
+    if (this.#response.destroyed) callback();
+  }
+
+  #schedule(): void {
+    if (this.#flushDue || this.#gone) return;
+    this.#flushDue = true;
+    setImmediate(this.#flush);
+  }
+
+  #wake(): void {
+    if (this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}

@@ -25,25 +25,15 @@ export interface Asker {
 
 /** Asks for input. Throws where the question cannot be asked; the caller turns that into a rejection. */
 export function askInput(turn: Turn, asker: Asker, request: AskRequest & AnswerSchemas): Promise<unknown> {
-  const { message } = request;
-  if (typeof message !== "string") throw new TypeError("A question's message must be a string.");
+  const { message, reason } = request;
+  const toolCallId = request.toolCallId ?? asker.toolCallId;
+  mustBeStrings({ message, reason, toolCallId: toolCallId ?? "" });
   const type = answerType(request);
-  return put(
-    turn,
-    asker,
-    {
-      ...readOptions(turn, request),
-      reason: request.reason,
-      message,
-      toolCallId: request.toolCallId ?? asker.toolCallId,
-    },
-    type,
-    (responseSchema) => ({
-      kind: "input",
-      message,
-      responseSchema,
-    }),
-  );
+  return put(turn, asker, { ...readOptions(turn, request), reason, message, toolCallId }, type, (responseSchema) => ({
+    kind: "input",
+    message,
+    responseSchema,
+  }));
 }
 
 /** Asks for consent to a call; a tool whose calls were approved with "always" is not asked about again. */
@@ -53,12 +43,13 @@ export async function askApproval<A>(
   call: ApprovalCall<A> & ApproveOptions,
 ): Promise<Approval<A>> {
   const { toolCallId, toolName, args } = call;
+  mustBeStrings({ toolCallId, toolName });
   const { allowAlways, allowEdits } = approvalSettings(call, turn.host.settings);
   const refusal = turn.askRefusal;
   if (refusal !== undefined) throw refusal;
   if (allowAlways && turn.alwaysApproved.has(toolName)) return { approved: true, args };
   const message = approvalMessage({ toolCallId, toolName, args }, call.message);
-  if (typeof message !== "string") throw new TypeError("An approval's message must be a string.");
+  mustBeStrings({ message });
   const type = approvalType(allowEdits ? (call.argsSchema as ArgsOf) : false);
   const question = { ...readOptions(turn, call), reason: turn.host.settings.reasons.approval, message, toolCallId };
   const consent = (await put(turn, asker, question, type, () => ({
@@ -72,6 +63,13 @@ export async function askApproval<A>(
   return approvalOf(consent, args);
 }
 type ArgsOf = Parameters<typeof approvalType>[0];
+
+/** What an interrupt says in words. Checked when it is asked: a client cannot read an interrupt without them. @throws TypeError */
+function mustBeStrings(members: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(members)) {
+    if (typeof value !== "string") throw new TypeError(`A question's \`${name}\` must be a string.`);
+  }
+}
 
 /** Reads what every question takes. @throws RangeError, TypeError */
 function readOptions(

@@ -29,6 +29,8 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
   /** Ids the stream's interrupts are compared with; see `StreamExpectation`. */
   readonly seenInterruptIds?: Set<string>;
+  /** What is sent in place of the input's JSON: for numbers and bytes that no `JSON.stringify` gives. */
+  readonly rewrite?: (json: string) => string;
 }
 
 let runs = 0;
@@ -64,7 +66,8 @@ export async function openExchange(
   options: OpenOptions = {},
 ): Promise<OpenExchange> {
   const input = inputOf(partial);
-  const response = await post(requestOf(input, options));
+  const json = JSON.stringify(input);
+  const response = await post(requestOf(options.rewrite?.(json) ?? json, options));
   if (response.body === null || response.headers.get("content-type") !== "text/event-stream")
     throw new Error(`No stream, but ${response.status}: ${await response.text()}`);
   const reader = frameReader(response.body);

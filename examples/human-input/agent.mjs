@@ -136,6 +136,6 @@ async function say(context, sentence) {
 async function* pieces(sentence) {
   for (const words of sentence.match(/(?:\S+\s*){1,3}/g) ?? []) {
     yield words;
-    await pause(40);
+    await pause(30);
   }
 }

@@ -80,6 +80,8 @@ export class Admission {
     const thread = this.threads.find(run.identity, threadId);
     const turn = this.#heldBy(thread);
     const key = thread?.key ?? keyOf(run.identity, threadId);
+    // Such an agent's questions are not held here: whether they are answered is its own to judge.
+    if (turn === undefined && settings.agent.keepsInterrupts) return this.#plain(run);
     if (thread === undefined || turn === undefined) return this.#notHeld(run, key);
     const reading = readResume(entries, turn.outstanding, {
       proofRequired: settings.proofRequired,

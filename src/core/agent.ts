@@ -2,7 +2,7 @@
  * What an agent is and what it is handed. Types only; `context.ts` implements them.
  * `AgentContext` is not named `Context` because Hono and `@ag-ui/core` have one.
  */
-import type { Event, JsonPatchOperation, RunAgentInput, TokenUsage } from "@ag-ui/core";
+import type { Event, Interrupt, JsonPatchOperation, RunAgentInput, TokenUsage } from "@ag-ui/core";
 import type { JsonSchema, JsonValue, StandardSchemaV1 } from "./answer-schema.ts";
 
 type Spelled<E> = E extends { type: infer T extends string } ? Omit<E, "type"> & { type: T | `${T}` } : never;
@@ -18,8 +18,16 @@ export type AgentEvent = Spelled<Exclude<Event, { type: `RUN_${string}` }>>;
  * It is entered once a turn, however many runs the turn takes. What it returns, if neither
  * `undefined` nor `null`, becomes `RUN_FINISHED.result`; what it throws ends the run as RUN_ERROR.
  */
-// biome-ignore lint/suspicious/noConfusingVoidType: an agent that returns nothing is the common one
-export type Agent = (context: AgentContext) => Promise<unknown> | AsyncGenerator<AgentEvent, unknown> | void;
+export interface Agent {
+  // biome-ignore lint/suspicious/noConfusingVoidType: an agent that returns nothing is the common one
+  (context: AgentContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown> | void;
+  /**
+   * `true` for an agent that keeps its questions itself, outside this process: it ends its runs with
+   * `context.interrupted`, and resume entries for a thread on which nothing is held start a turn, in which it finds
+   * them as `context.run.resume`. Nothing of them has been checked. Default `false`: such a run is refused.
+   */
+  readonly keepsInterrupts?: boolean;
+}
 
 /** What every question takes. */
 export interface AskOptions {
@@ -93,6 +101,11 @@ export interface ToolCallOptions<A> {
   argsSchema?: ArgsSchema<A>;
   /** The call's id, for one that a model chose. Default: a fresh one. */
   toolCallId?: string;
+  /**
+   * `true` when the call was shown already, event by event as a model streamed it: then only its result is emitted.
+   * With a `toolCallId`. Default `false`.
+   */
+  shown?: boolean;
 }
 
 /** What a subagent is announced as. */
@@ -128,6 +141,11 @@ export interface AgentContext {
   readonly signal: AbortSignal;
   /** The agent's state: the input's (or `{}`) until it is set here. A resume's `state` does not change it. */
   readonly state: unknown;
+  /**
+   * Whether anybody may still hear this turn: `false` once it was stopped, its result decided, or its last question
+   * died unanswered (then `signal` has not aborted). What to look at before work that costs, like calling a model.
+   */
+  readonly heard: boolean;
 
   /**
    * Asks the human and waits, with this function's locals alive. The run ends as an interrupt; a later run
@@ -218,6 +236,10 @@ export interface AgentContext {
   custom(name: string, value: unknown): Promise<void>;
   /** Adds to the token usage of the run that is open now; entries of one provider and model are summed. */
   usage(entry: TokenUsage): void;
+  /** Tells `onWarning` of what was odd but dealt with. Never put a proof, an answer or a message's text into it. */
+  warn(code: string, message: string): void;
+  /** Tells `onError` of an error that does not end the turn, so that it is not lost. */
+  report(error: unknown): void;
   /** Ends the turn as cancelled: open questions reject, `signal` aborts, the run finishes once this function has. */
   stop(): void;
 
@@ -228,6 +250,13 @@ export interface AgentContext {
    * @throws PromptInvalidError `PROMPT_INVALID` unless 1 to 2000 UTF-16 units remain once trimmed.
    */
   inputRequired(prompt: string, options?: { reason?: string }): InputRequired;
+
+  /**
+   * Decides that the run ends as an interrupt with these questions, which the agent keeps itself; see
+   * `Agent.keepsInterrupts`. They go out as they are, once its function has ended.
+   * @throws TypeError for an agent that does not say so, or without any interrupt.
+   */
+  interrupted(interrupts: readonly Interrupt[]): void;
 }
 
 /** The context inside a tool: the same members, its questions carry the `toolCallId`. */

@@ -2,7 +2,13 @@
  * What an agent is handed. Each context (the turn's, a tool's, a subagent's) has an open message
  * and an open reasoning of its own; everything else is the turn's.
  */
-import { contentToText, type JsonPatchOperation, type RunAgentInput, type TokenUsage } from "@ag-ui/core";
+import {
+  contentToText,
+  type Interrupt,
+  type JsonPatchOperation,
+  type RunAgentInput,
+  type TokenUsage,
+} from "@ag-ui/core";
 import type {
   AgentContext,
   AgentEvent,
@@ -99,6 +105,9 @@ class TurnContext<A = unknown> {
   }
   get state(): unknown {
     return this.#turn.output.state.value;
+  }
+  get heard(): boolean {
+    return this.#turn.heard;
   }
   get toolCallId(): string | undefined {
     return this.#tool?.toolCallId;
@@ -207,8 +216,21 @@ class TurnContext<A = unknown> {
     this.#turn.addUsage(entry);
   }
 
+  warn(code: string, message: string): void {
+    const { threadId, runId } = this;
+    this.#turn.host.settings.warn({ code, message, threadId, runId });
+  }
+
+  report(error: unknown): void {
+    this.#turn.report(error);
+  }
+
   stop(): void {
     this.#turn.stop(stopped());
+  }
+
+  interrupted(interrupts: readonly Interrupt[]): void {
+    this.#turn.interrupted(interrupts);
   }
 
   // ── nesting ──
@@ -229,6 +251,7 @@ class TurnContext<A = unknown> {
         argsSchema: options.argsSchema,
       });
       this.#emittable(() => {
+        if (options.shown) return;
         this.#close();
         const delta = JSON.stringify(args);
         this.#send({ type: "TOOL_CALL_START", toolCallId, toolCallName: name });
@@ -384,7 +407,10 @@ const METHODS = [
   "activity",
   "custom",
   "usage",
+  "warn",
+  "report",
   "stop",
+  "interrupted",
   "toolCall",
   "step",
   "subagent",

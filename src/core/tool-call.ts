@@ -29,25 +29,31 @@ export async function runToolCall<A extends object, R>(
     turn.host.settings.approvals.deniedMessage;
   let result: R | string;
   let content: string | ContentPart[];
+  let edited: unknown;
   try {
     // Meanwhile the human may answer, the turn may be stopped: only an accepted yes goes past this line.
     const decision: Approval<A> =
       options.approval === undefined
         ? { approved: true, args }
         : await context.approve(options.approval === true ? {} : options.approval);
+    if (decision.approved && decision.args !== args) edited = inJson(decision.args);
     result = decision.approved ? await run(decision.args, context) : deniedMessage;
     content = toContent(result);
   } catch (error) {
-    answer(caller, failure(error));
+    answer(caller, failure(error), edited);
     throw error;
   }
-  answer(caller, content);
+  answer(caller, content, edited);
   if (turn.output.full) await turn.output.room();
   return result;
 }
 
 /** Emits the result: also when the turn's result was decided meanwhile, since a call that was shown is answered. */
-function answer<A>({ turn, owner, context, close }: Caller<A>, content: string | ContentPart[]): void {
+function answer<A>(
+  { turn, owner, context, close }: Caller<A>,
+  content: string | ContentPart[],
+  editedArgs: unknown,
+): void {
   if (turn.silent) return;
   close();
   const { toolCallId } = context;
@@ -57,8 +63,19 @@ function answer<A>({ turn, owner, context, close }: Caller<A>, content: string |
     toolCallId,
     content,
     role: "tool",
+    // The call was shown with other arguments than those it ran with: whoever reads the history is told.
+    ...(editedArgs === undefined ? {} : { metadata: { holdline: { editedArgs } } }),
   };
   turn.output.send(owner === undefined ? event : { ...event, subagentRunId: owner });
+}
+
+/** As JSON has it; nothing where it has no words for it (a schema may make anything of what it is given). */
+function inJson(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    return undefined;
+  }
 }
 
 /** What the client and the model are told of a tool that threw: its own words only where they are meant for them. */

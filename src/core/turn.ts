@@ -49,6 +49,8 @@ export class Turn implements Retained {
   #unheard = false;
   #stop: Stop | undefined;
   #decided: InputRequired | undefined;
+  /** Questions that the agent keeps itself, and that its run ends with. */
+  #interrupts: Interrupt[] | undefined;
   /** Shows the prompt that was decided on while calls were running. */
   #showLast: (() => void) | undefined;
   /** The function has ended by an abandoned question and only running calls are waited for. */
@@ -117,6 +119,11 @@ export class Turn implements Retained {
     return this.#stop?.emits === false ? this.#stop.error : undefined;
   }
 
+  /** Whether anybody may still hear what the agent would do next. */
+  get heard(): boolean {
+    return this.#stop === undefined && this.#decided === undefined && !this.#unheard && !this.#winding && !this.#over;
+  }
+
   // ── from start to end ─────────────────────────────────────────────────────────
 
   /** Enters the agent's function. The thread is this turn's already: nothing was awaited since it was found free. */
@@ -145,7 +152,10 @@ export class Turn implements Retained {
   #returned(result: unknown): void {
     if (this.#stop !== undefined) return this.#end(CANCELLED);
     try {
-      this.#end(success(this.#decided ?? result));
+      const kept = this.#decided === undefined ? this.#interrupts : undefined;
+      this.#end(
+        kept === undefined ? success(this.#decided ?? result) : { outcome: { type: "interrupt", interrupts: kept } },
+      );
     } catch (error) {
       this.#threw(error);
     }
@@ -157,7 +167,7 @@ export class Turn implements Retained {
     const awaited = abandoned || error instanceof InputTimeoutError || error instanceof TurnReleasedError;
     // An error that tells of a question's end is news only to a client that is listening.
     const isNews = !awaited || (this.#stop === undefined && !abandoned && this.#live !== undefined);
-    if (isNews) this.host.settings.report(error, { threadId: this.thread.threadId, runId: this.latest.input.runId });
+    if (isNews) this.report(error);
     if (abandoned && (this.#stop === undefined || this.#stop.emits)) return this.#unwind();
     if (this.#stop !== undefined) return this.#end(CANCELLED);
     if (this.#decided !== undefined) return this.#end(success(this.#decided));
@@ -198,6 +208,18 @@ export class Turn implements Retained {
   addUsage(entry: TokenUsage): void {
     if (this.#live !== undefined) this.#live.addUsage(entry);
     else this.#usage.push(entry);
+  }
+
+  report(error: unknown): void {
+    this.host.settings.report(error, { threadId: this.thread.threadId, runId: this.latest.input.runId });
+  }
+
+  /** The agent's own questions, which nothing here waits on. @throws TypeError */
+  interrupted(interrupts: readonly Interrupt[]): void {
+    if (!this.host.settings.agent.keepsInterrupts)
+      throw new TypeError("Only an agent with `keepsInterrupts` may end its run with interrupts of its own.");
+    if (interrupts.length === 0) throw new TypeError("An interrupt outcome needs at least one interrupt.");
+    this.#interrupts = [...interrupts];
   }
 
   /** Calls back when the turn is over, at once if it is. */

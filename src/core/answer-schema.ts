@@ -133,16 +133,24 @@ const drafts: ReadonlyArray<[RegExp, "4" | "7" | "2019-09"]> = [
   [/2019-09/, "2019-09"],
 ];
 
+/** One schema within a schema, as `dereference` leaves it. */
+interface Part {
+  readonly __absolute_ref__?: string;
+  readonly $ref?: string;
+  readonly pattern?: string;
+  readonly patternProperties?: object;
+}
+
 function build({ Validator, dereference }: Validators, schema: JsonSchema): AnswerType {
   const draft = drafts.find(([pattern]) => pattern.test(String(schema.$schema ?? "")))?.[1] ?? "2020-12";
-  // A reference that leads nowhere would otherwise throw at the first answer that reaches it.
+  // What is wrong in these two ways would otherwise throw at the first answer that reaches it.
   const known = dereference(schema as object);
   for (const part of Object.values(known)) {
-    const target = typeof part === "object" ? (part as { __absolute_ref__?: string }).__absolute_ref__ : undefined;
+    if (typeof part !== "object") continue;
+    const { __absolute_ref__: target, $ref, pattern, patternProperties } = part as Part;
     if (target !== undefined && known[target] === undefined)
-      throw new Error(
-        `The JSON Schema refers to ${JSON.stringify((part as { $ref?: string }).$ref)}, which is not in it.`,
-      );
+      throw new Error(`The JSON Schema refers to ${JSON.stringify($ref)}, which is not in it.`);
+    for (const one of [pattern ?? "", ...Object.keys(patternProperties ?? {})]) new RegExp(one, "u");
   }
   const validator = new Validator(schema as object, draft);
   return {

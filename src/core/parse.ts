@@ -5,9 +5,10 @@
 import type { RunAgentInput } from "@ag-ui/core";
 import { PROTOCOL_VERSION } from "@ag-ui/core";
 import { RequestError, RequestErrorCode } from "./errors.ts";
-import { formatPath, readInput } from "./input.ts";
+import { readInput } from "./input.ts";
 import type { Settings } from "./options.ts";
 import type { ExchangeRequest } from "./outlet.ts";
+import { formatPath } from "./read-shape.ts";
 
 /** JSON under its own name or as a suffix, parameters aside. Also keeps cross-site form posts out. */
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json\s*(?:;|$)/i;

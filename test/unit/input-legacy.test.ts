@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RequestError } from "../../src/core/errors.ts";
-import { formatPath, readInput } from "../../src/core/input.ts";
+import { readInput } from "../../src/core/input.ts";
+import { formatPath } from "../../src/core/read-shape.ts";
 
 const old = { threadId: "t", runId: "r", messages: [] };
 const current = { ...old, protocolVersion: "1.0" };

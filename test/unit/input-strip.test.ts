@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RequestError } from "../../src/core/errors.ts";
-import { formatPath, readInput } from "../../src/core/input.ts";
+import { readInput } from "../../src/core/input.ts";
+import { formatPath } from "../../src/core/read-shape.ts";
 
 const current = { threadId: "t", runId: "r", protocolVersion: "1.0", messages: [] };
 const user = (content: unknown, more: object = {}) => ({ id: "u", role: "user", content, ...more });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RequestError, RequestErrorCode } from "../../src/core/errors.ts";
-import { formatPath, readInput } from "../../src/core/input.ts";
+import { readInput } from "../../src/core/input.ts";
+import { formatPath } from "../../src/core/read-shape.ts";
 
 const ids = { threadId: "t", runId: "r" };
 const plain = { ...ids, messages: [] };

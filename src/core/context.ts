@@ -62,7 +62,7 @@ interface ToolOf<A> {
 class TurnContext<A = unknown> {
   readonly #turn: Turn;
   readonly #owner: string | undefined;
-  readonly #tool: ToolOf<A> | undefined;
+  #tool: ToolOf<A> | undefined;
   #message: Item | undefined;
   /** What `text` resolves to while there is room: one promise for a whole message. */
   #messageId: Promise<string> = Promise.resolve("");
@@ -242,6 +242,12 @@ class TurnContext<A = unknown> {
     options: ToolCallOptions<B> = {},
   ): Promise<R | string> {
     const turn = this.#turn;
+    let settle = ignore;
+    const running = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    // Counted before it is entered: a call that decides the run in this very step is answered before the prompt is shown.
+    turn.calls.add(running);
     const called = attempt(() => {
       const toolCallId = options.toolCallId ?? freshId("call");
       const context = new TurnContext<B>(turn, this.#owner, {
@@ -263,11 +269,17 @@ class TurnContext<A = unknown> {
         owner: this.#owner,
         context: context as unknown as ToolContext<B>,
         close: () => context.#close(),
+        edit: (approved) => {
+          context.#tool = { toolCallId, toolName: name, args: approved, argsSchema: options.argsSchema };
+        },
       };
       return runToolCall(caller, args, run, options);
     });
-    turn.calls.add(called);
-    called.finally(() => turn.calls.delete(called)).catch(ignore);
+    const over = () => {
+      turn.calls.delete(running);
+      settle();
+    };
+    called.then(over, over);
     return called;
   }
 

@@ -109,7 +109,9 @@ describe("B36 a thread has one turn at a time", () => {
     const garbage = ["{", "[]", '{"threadId":"thread-1"}', "\u0000", '{"threadId":"thread-1","runId":1,"messages":{}}'];
     const ends = await Promise.all([
       ...Array.from({ length: 20 }, () => agent.run("Something else").then(endOf)),
-      ...Array.from({ length: 20 }, (_, i) => agent.answer({ ...interrupt, metadata: { holdline: { proof: `${i}` } } }, "no").then(endOf)),
+      ...Array.from({ length: 20 }, (_, i) =>
+        agent.answer({ ...interrupt, metadata: { holdline: { proof: `${i}` } } }, "no").then(endOf),
+      ),
       ...Array.from({ length: 20 }, () => agent.answer(interrupt, { not: "a string" }).then(endOf)),
       ...garbage.map((body) => agent.handler.fetch(requestOf(body)).then(({ status }) => status)),
     ]);

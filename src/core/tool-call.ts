@@ -14,6 +14,8 @@ export interface Caller<A> {
   readonly context: ToolContext<A>;
   /** Ends what the tool's own context left open. */
   close(): void;
+  /** The tool's context has these arguments from here on: a tool that reads them there gets what was approved. */
+  edit(args: A): void;
 }
 
 /** A call announced on the wire: from here on it is answered, whatever happens. */
@@ -36,7 +38,10 @@ export async function runToolCall<A extends object, R>(
       options.approval === undefined
         ? { approved: true, args }
         : await context.approve(options.approval === true ? {} : options.approval);
-    if (decision.approved && decision.args !== args) edited = inJson(decision.args);
+    if (decision.approved && decision.args !== args) {
+      edited = inJson(decision.args);
+      caller.edit(decision.args);
+    }
     result = decision.approved ? await run(decision.args, context) : deniedMessage;
     content = toContent(result);
   } catch (error) {

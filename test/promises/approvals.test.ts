@@ -1,0 +1,313 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { AgentContext, Approval, ApproveOptions } from "../../src/index.ts";
+import { agentUnderTest } from "../support/agent-under-test.ts";
+import { answerTo, endOf, giveUp, soleInterrupt, twoInterrupts, typesOf } from "../support/runs.ts";
+
+/** An agent that pays when it may, and what it did. */
+function paying(options: true | ApproveOptions = true, args: object = { eur: 5 }) {
+  const ran: unknown[] = [];
+  const agent = agentUnderTest(async (context) =>
+    context.toolCall(
+      "pay",
+      args,
+      (given, tool) => {
+        ran.push(given, tool.args);
+        return "Paid.";
+      },
+      { approval: options },
+    ),
+  );
+  return { agent, ran };
+}
+
+describe("an approval", () => {
+  it("is asked before the tool is entered, about the call that is shown", async () => {
+    const { agent, ran } = paying();
+    const asked = await agent.run("go");
+    expect(typesOf(asked)).toEqual([
+      "RUN_STARTED",
+      "TOOL_CALL_START",
+      "TOOL_CALL_ARGS",
+      "TOOL_CALL_END",
+      "RUN_FINISHED",
+    ]);
+    const interrupt = soleInterrupt(asked);
+    expect(interrupt).toMatchObject({
+      reason: "tool_approval",
+      message: 'Approve pay({"eur":5})?',
+      toolCallId: asked.events[1]?.toolCallId,
+    });
+    expect(interrupt.responseSchema).toEqual({
+      title: "Approval",
+      anyOf: [
+        { type: "boolean" },
+        { type: "string" },
+        { type: "object", properties: { approved: { type: "boolean" } }, required: ["approved"] },
+      ],
+    });
+    expect(ran).toEqual([]);
+    const answered = await agent.answer(interrupt, true);
+    expect(ran).toEqual([{ eur: 5 }, { eur: 5 }]);
+    expect(typesOf(answered)).toEqual(["RUN_STARTED", "TOOL_CALL_RESULT", "RUN_FINISHED"]);
+    expect(answered.events[1]).toMatchObject({ toolCallId: interrupt.toolCallId, content: "Paid." });
+  });
+
+  it.each([
+    true,
+    "y",
+    "yes",
+    "YES",
+    " Yes\n",
+    "1",
+    "always",
+    "ALWAYS",
+    { approved: true },
+    { approved: true, more: 1 },
+  ])("is given by %j", async (payload) => {
+    const { agent, ran } = paying();
+    const answered = await agent.answer(soleInterrupt(await agent.run("go")), payload);
+    expect(ran).toHaveLength(2);
+    expect(answered.result).toBe("Paid.");
+  });
+
+  it.each([false, "", "n", "no", "nope", "0", "true", "ok", "yes please", "ja", { approved: false }])(
+    "is denied by %j: the configured words are the result, nothing runs and nothing fails",
+    async (payload) => {
+      const { agent, ran } = paying();
+      const answered = await agent.answer(soleInterrupt(await agent.run("go")), payload);
+      expect(ran).toEqual([]);
+      expect(answered.result).toBe("User denied the tool call request");
+      expect(answered.events[1]).toMatchObject({
+        type: "TOOL_CALL_RESULT",
+        content: "User denied the tool call request",
+      });
+      expect(endOf(answered)).toBe("success");
+    },
+  );
+
+  it.each([undefined, 1, 0, [], [true], {}, { approved: "yes" }, { approved: 1 }, { approve: true }])(
+    "is neither given nor denied by %j",
+    async (payload) => {
+      const { agent, ran } = paying();
+      const interrupt = soleInterrupt(await agent.run("go"));
+      expect(endOf(await agent.answer(interrupt, payload))).toBe("INTERRUPT_PAYLOAD_REFUSED");
+      expect(ran).toEqual([]);
+      await agent.answer(interrupt, true);
+      expect(ran).toHaveLength(2);
+    },
+  );
+
+  it("is what a bare boolean answers, and no other question without a schema", async () => {
+    const agent = agentUnderTest(async (context) => context.input("Sure?"));
+    const interrupt = soleInterrupt(await agent.run("go"));
+    expect(endOf(await agent.answer(interrupt, true))).toBe("INTERRUPT_PAYLOAD_REFUSED");
+    expect((await agent.answer(interrupt, "true")).result).toBe("true");
+  });
+
+  it("that is given up executes nothing", async () => {
+    const { agent, ran } = paying();
+    const interrupt = soleInterrupt(await agent.run("go"));
+    expect(endOf(await agent.abandon(interrupt, {}, {}))).toBe("cancelled");
+    expect(ran).toEqual([]);
+  });
+
+  it("that is given up beside another that is given executes only the other", async () => {
+    const ran: string[] = [];
+    const agent = agentUnderTest(async (context) => {
+      const pay = (name: string) => context.toolCall(name, {}, () => ran.push(name), { approval: true });
+      return (await Promise.allSettled([pay("one"), pay("two")])).map(({ status }) => status);
+    });
+    const [one, two] = twoInterrupts(await agent.run("go"));
+    const run = await agent.resume([{ ...giveUp(one), payload: true }, answerTo(two, true)]);
+    expect(ran).toEqual(["two"]);
+    expect(run.result).toEqual(["rejected", "fulfilled"]);
+    expect(run.events.filter(({ type }) => type === "TOOL_CALL_RESULT")).toHaveLength(2);
+  });
+});
+
+describe("how an approval is asked", () => {
+  const messageOf = async (options: ApproveOptions) => soleInterrupt(await paying(options).agent.run("go")).message;
+
+  it("is worded by the call", async () => {
+    expect(await messageOf({ message: "Really pay?" })).toBe("Really pay?");
+    expect(await messageOf({ message: ({ toolName, args }) => `${toolName} ${JSON.stringify(args)}` })).toBe(
+      'pay {"eur":5}',
+    );
+  });
+
+  it("fails the call when its wording throws, and nothing runs", async () => {
+    const { agent, ran } = paying({
+      message: () => {
+        throw new Error("no words");
+      },
+    });
+    expect(endOf(await agent.run("go"))).toBe("AGENT_FAILED");
+    expect(ran).toEqual([]);
+  });
+
+  it("takes what the call does not say from the handler's options, each by itself", async () => {
+    const agent = agentUnderTest({
+      approvals: { deniedMessage: "Denied by house rule", allowEdits: true },
+      agent: async (context) => [
+        await context.toolCall("a", {}, () => "ran", { approval: true }),
+        await context.toolCall("b", {}, () => "ran", { approval: { deniedMessage: "Not b" } }),
+        await context.toolCall("c", {}, () => "ran", { approval: { allowEdits: false } }),
+      ],
+    });
+    const a = soleInterrupt(await agent.run("go"));
+    expect(JSON.stringify(a.responseSchema)).toContain("editedArgs");
+    const b = soleInterrupt(await agent.answer(a, false));
+    expect(JSON.stringify(b.responseSchema)).toContain("editedArgs");
+    const c = soleInterrupt(await agent.answer(b, false));
+    expect(JSON.stringify(c.responseSchema)).not.toContain("editedArgs");
+    expect((await agent.answer(c, false)).result).toEqual(["Denied by house rule", "Not b", "Denied by house rule"]);
+  });
+
+  it("may have a time of its own, after which nothing has run", async () => {
+    const { agent, ran } = paying({ timeoutMs: 1_000 });
+    const interrupt = soleInterrupt(await agent.run("go"));
+    expect(interrupt.expiresAt).toBe("2100-01-01T00:00:01.000Z");
+    await agent.clock.advance(1_000);
+    expect(endOf(await agent.answer(interrupt, true))).toBe("INTERRUPT_NOT_HELD (expired)");
+    expect(ran).toEqual([]);
+  });
+});
+
+describe("edited arguments", () => {
+  it("are refused where edits are not allowed, in a denial too", async () => {
+    const { agent, ran } = paying();
+    const interrupt = soleInterrupt(await agent.run("go"));
+    for (const approved of [true, false]) {
+      const refused = await agent.answer(interrupt, { approved, editedArgs: { eur: 1 } });
+      expect(endOf(refused)).toBe("INTERRUPT_PAYLOAD_REFUSED");
+    }
+    expect(ran).toEqual([]);
+  });
+
+  it("take the place of the arguments whole, for whoever looks at them", async () => {
+    const { agent, ran } = paying({ allowEdits: true }, { eur: 5, to: "shop" });
+    const interrupt = soleInterrupt(await agent.run("go"));
+    await agent.answer(interrupt, { approved: true, editedArgs: { eur: 1 } });
+    expect(ran).toEqual([{ eur: 1 }, { eur: 1 }]);
+  });
+
+  it.each([null, [], "x", 5])("must be an object, not %j", async (editedArgs) => {
+    const { agent, ran } = paying({ allowEdits: true });
+    const interrupt = soleInterrupt(await agent.run("go"));
+    const input = { protocolVersion: "1.0" };
+    expect(endOf(await agent.answer(interrupt, { approved: true, editedArgs }, input))).toBe(
+      "INTERRUPT_PAYLOAD_REFUSED",
+    );
+    expect(ran).toEqual([]);
+  });
+
+  it.each<["a Standard Schema" | "a JSON Schema"]>([["a Standard Schema"], ["a JSON Schema"]])(
+    "are validated by the tool's own schema before anything runs: %s",
+    async (kind) => {
+      const ran: unknown[] = [];
+      const argsSchema =
+        kind === "a JSON Schema"
+          ? { type: "object", properties: { eur: { type: "number", maximum: 10 } }, required: ["eur"] }
+          : z.object({ eur: z.number().max(10) });
+      const agent = agentUnderTest(async (context) =>
+        context.toolCall("pay", { eur: 5 }, ({ eur }) => void ran.push(eur), {
+          approval: { allowEdits: true },
+          argsSchema: argsSchema as never,
+        }),
+      );
+      const interrupt = soleInterrupt(await agent.run("go"));
+      expect(interrupt.responseSchema).toMatchObject({
+        anyOf: [
+          {},
+          {},
+          { properties: { editedArgs: { properties: { eur: { maximum: 10 } } } }, required: ["approved"] },
+        ],
+      });
+      for (const editedArgs of [{ eur: 11 }, {}, { eur: "1" }]) {
+        const refused = await agent.answer(interrupt, { approved: true, editedArgs });
+        expect(endOf(refused)).toBe("INTERRUPT_PAYLOAD_REFUSED");
+      }
+      expect(ran).toEqual([]);
+      await agent.answer(interrupt, { approved: true, editedArgs: { eur: 7 } });
+      expect(ran).toEqual([7]);
+    },
+  );
+
+  it("arrive as the schema transforms them, and are not needed for a yes", async () => {
+    const argsSchema = z.object({ eur: z.number().transform((eur) => eur * 100) });
+    const decide = async (payload: unknown) => {
+      const agent = agentUnderTest(async (context) =>
+        context.approve({ toolCallId: "c", toolName: "pay", args: { eur: 5 }, argsSchema, allowEdits: true }),
+      );
+      return (await agent.answer(soleInterrupt(await agent.run("go")), payload)).result;
+    };
+    expect(await decide({ approved: true, editedArgs: { eur: 2 } })).toEqual({ approved: true, args: { eur: 200 } });
+    expect(await decide(true)).toEqual({ approved: true, args: { eur: 5 } });
+    expect(await decide({ approved: false, editedArgs: { eur: "not even looked at" } })).toEqual({ approved: false });
+  });
+});
+
+describe("always", () => {
+  const twice = (options: ApproveOptions = {}) =>
+    agentUnderTest(async (context: AgentContext) => {
+      const approve = (toolName: string, more: ApproveOptions = {}): Promise<Approval<object>> =>
+        context.approve({ toolCallId: `call-${toolName}`, toolName, args: {}, ...options, ...more });
+      const first = await approve("pay");
+      const second = await approve("pay");
+      const careful = await approve("pay", { allowAlways: false });
+      const other = await approve("refund");
+      return [first, second, careful, other].map(({ approved }) => approved);
+    });
+
+  it("also approves later calls of the same tool in the same turn, unless a call forbids it", async () => {
+    const agent = twice();
+    const careful = await agent.answer(soleInterrupt(await agent.run("go")), "always");
+    const other = soleInterrupt(await agent.answer(soleInterrupt(careful), "yes"));
+    expect(other.toolCallId).toBe("call-refund");
+    expect((await agent.answer(other, false)).result).toEqual([true, true, true, false]);
+    expect(soleInterrupt(await agent.run("a new turn")).toolCallId).toBe("call-pay");
+  });
+
+  it.each(["yes", true, { approved: true }])("is not meant by %j", async (payload) => {
+    const agent = twice();
+    const again = soleInterrupt(await agent.answer(soleInterrupt(await agent.run("go")), payload));
+    expect(again.toolCallId).toBe("call-pay");
+  });
+
+  it("approves only the one call where it is not allowed", async () => {
+    const agent = twice({ allowAlways: false });
+    const again = soleInterrupt(await agent.answer(soleInterrupt(await agent.run("go")), "always"));
+    expect(again.toolCallId).toBe("call-pay");
+  });
+});
+
+describe("inside a tool", () => {
+  it("approve knows the call's id, name and arguments", async () => {
+    const agent = agentUnderTest(async (context) =>
+      context.toolCall(
+        "pay",
+        { eur: 5 },
+        async (_args, tool) => {
+          const decision = await tool.approve({ message: ({ toolCallId, toolName }) => `${toolCallId} ${toolName}?` });
+          return decision.approved ? decision.args : "no";
+        },
+        { toolCallId: "call-7" },
+      ),
+    );
+    const interrupt = soleInterrupt(await agent.run("go"));
+    expect(interrupt).toMatchObject({ toolCallId: "call-7", message: "call-7 pay?" });
+    expect((await agent.answer(interrupt, "yes")).result).toEqual({ eur: 5 });
+  });
+
+  it("approve may be about another call", async () => {
+    const agent = agentUnderTest(async (context) =>
+      context.toolCall("plan", {}, (_args, tool) =>
+        tool.approve({ toolCallId: "call-8", toolName: "pay", args: { eur: 1 } }),
+      ),
+    );
+    const interrupt = soleInterrupt(await agent.run("go"));
+    expect(interrupt).toMatchObject({ toolCallId: "call-8", message: 'Approve pay({"eur":1})?' });
+    expect((await agent.answer(interrupt, true)).result).toEqual({ approved: true, args: { eur: 1 } });
+  });
+});

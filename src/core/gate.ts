@@ -36,7 +36,7 @@ const nobody = () => Promise.resolve();
  * for the capabilities `capabilities`, `hold`, `humanInput` and `approvals`. Warnings are left to who serves the run.
  * @throws RangeError or TypeError for options outside their range.
  */
-export function createGate(options: Omit<HandlerOptions, "agent">): Gate {
+export function createGate(options: Partial<HandlerOptions> = {}): Gate {
   const settings = settle({ ...options, agent: nobody, onWarning: () => {} });
   return {
     async receive(request) {

@@ -60,7 +60,9 @@ async function identify(
   if (ask === undefined) return null;
   try {
     const identity = await ask(webRequest(request));
-    if (typeof identity === "string" || identity === null || isResponse(identity)) return identity;
+    if (typeof identity === "string" || identity === null) return identity;
+    // What `Response.error()` gives has a status that no server may send.
+    if (isResponse(identity) && identity.status >= 200) return identity;
     throw new TypeError("identify must give a string, null or a Response.");
   } catch (cause) {
     report(cause, {});

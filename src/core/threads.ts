@@ -73,8 +73,9 @@ export class Threads {
 
   /** Forgets a thread with nothing going on. */
   tidy(thread: Thread): void {
-    if (thread.active === undefined && thread.held === undefined && thread.waiting.length === 0)
-      this.#threads.delete(thread.key);
+    const idle = thread.active === undefined && thread.held === undefined && thread.waiting.length === 0;
+    // A turn that was released may end when its thread was forgotten and another has taken the place.
+    if (idle && this.#threads.get(thread.key) === thread) this.#threads.delete(thread.key);
   }
 
   all(): Thread[] {

@@ -20,6 +20,7 @@ import {
 import type { Retained } from "./held-turns.ts";
 import type { Host } from "./host.ts";
 import type { KeptEvents } from "./kept-events.ts";
+import { LAST_INSTANT } from "./options.ts";
 import { Output } from "./output.ts";
 import type { Question, QuestionRequest } from "./question.ts";
 import { type Decision, Questions } from "./questions.ts";
@@ -178,6 +179,8 @@ export class Turn implements Retained {
   /** The function ended by an abandoned question: calls that still run may settle, then the run is cancelled. */
   #unwind(): void {
     this.#winding = true;
+    // Asked, meanwhile, by a sibling of what was abandoned: nobody may answer it any more, nor be asked it again.
+    this.#takeBack();
     this.#questions.rejectAll(new TurnReleasedError(), "ended");
     this.#armBound();
     // Meanwhile only those calls emit; whoever ends the turn first (they, the bound, a stop) ends it once.
@@ -277,7 +280,7 @@ export class Turn implements Retained {
     if ((run === undefined && !this.#alone) || this.#questions.waiting.length === 0) return;
     const { clock, ttlMs } = this.host.settings;
     this.heldSince = clock.now();
-    this.deadline = this.heldSince + ttlMs;
+    this.deadline = Math.min(this.heldSince + ttlMs, LAST_INSTANT);
     const interrupts = this.#questions.issue(this.host.ids.issue, this.deadline);
     this.#live = undefined;
     this.#alone = false;
@@ -340,12 +343,16 @@ export class Turn implements Retained {
   /** Ends the turn as cancelled, once its function has unwound; until then the thread is busy with it. */
   stop(stop: Stop): void {
     if (this.#stop !== undefined) return;
-    if (this.thread.held === this) {
-      this.host.held.delete(this);
-      this.thread.take(this);
-      this.output.drop();
-    }
+    this.#takeBack();
     this.#halt(stop);
+  }
+
+  /** Held no more, though no run carries it: the thread is busy with it until its function has unwound. */
+  #takeBack(): void {
+    if (this.thread.held !== this) return;
+    this.host.held.delete(this);
+    this.thread.take(this);
+    this.output.drop();
   }
 
   #clientLeft(): void {

@@ -57,11 +57,11 @@ function doubt(version: string | undefined): string | undefined {
 /** Reads a web request's body, counting while reading. @throws RequestError */
 export async function readBody(request: Request, limit: number): Promise<string> {
   const tooLarge = () => new RequestError(RequestErrorCode.BODY_TOO_LARGE, `The body is larger than ${limit} bytes.`);
-  const length = request.headers.get("content-length");
   try {
+    const declared = request.headers.get("content-length");
+    const isTooLarge = Number(declared) > limit;
     // A declared length within the limit is what the server lets through, so the body may be read in one go.
-    if (length !== null) {
-      if (Number(length) > limit) throw tooLarge();
+    if (declared !== null && !isTooLarge) {
       const bytes = await request.arrayBuffer();
       if (bytes.byteLength > limit) throw tooLarge();
       return decode(bytes);
@@ -73,13 +73,19 @@ export async function readBody(request: Request, limit: number): Promise<string>
     let size = 0;
     for (;;) {
       const { done, value } = await reader.read();
+      if (done && (isTooLarge || size > limit)) throw tooLarge();
       if (done) return text + decoder.decode();
       size += value.byteLength;
-      if (size > limit) {
-        reader.cancel().catch(() => {});
-        throw tooLarge();
+      if (!isTooLarge && size <= limit) {
+        text += decoder.decode(value, { stream: true });
+        continue;
       }
-      text += decoder.decode(value, { stream: true });
+      // What is too large is read on for a while and dropped: many clients listen only once they have sent everything, and
+      // a server that answers before (workerd) cuts them off from the answer.
+      text = "";
+      if (size <= 2 * limit) continue;
+      reader.cancel().catch(() => {});
+      throw tooLarge();
     }
   } catch (cause) {
     if (cause instanceof RequestError) throw cause;

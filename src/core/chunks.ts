@@ -4,7 +4,8 @@
  * in between, so an agent's chunks never go out as they are.
  */
 import { EventRefusedError } from "./errors.ts";
-import type { Ledger, WireEvent } from "./ledger.ts";
+import type { WireEvent } from "./items.ts";
+import type { Ledger } from "./ledger.ts";
 
 interface Form {
   readonly kind: "text" | "call" | "reasoning";

@@ -24,8 +24,8 @@ import type {
   ToolContext,
 } from "./agent.ts";
 import { type Asker, askApproval, askInput } from "./asking.ts";
-import { PublicError } from "./errors.ts";
-import type { Item, WireEvent } from "./ledger.ts";
+import { EventRefusedError, PublicError } from "./errors.ts";
+import type { Item, WireEvent } from "./items.ts";
 import { stopped } from "./stops.ts";
 import { type Caller, runToolCall } from "./tool-call.ts";
 import type { Turn } from "./turn.ts";
@@ -196,7 +196,7 @@ class TurnContext<A = unknown> {
   }
 
   patchState(operations: JsonPatchOperation[]): Promise<void> {
-    return this.#emitting(() => this.#send({ type: "STATE_DELTA", delta: operations }));
+    return this.#emitting(() => this.#send({ type: "STATE_DELTA", delta: operations }, true));
   }
 
   activity(activity: Parameters<AgentContext["activity"]>[0]): Promise<string> {
@@ -217,8 +217,7 @@ class TurnContext<A = unknown> {
   }
 
   warn(code: string, message: string): void {
-    const { threadId, runId } = this;
-    this.#turn.host.settings.warn({ code, message, threadId, runId });
+    this.#turn.warn(code, message);
   }
 
   report(error: unknown): void {
@@ -257,6 +256,10 @@ class TurnContext<A = unknown> {
         argsSchema: options.argsSchema,
       });
       this.#emittable(() => {
+        if (turn.output.ledger.isClientTool(name))
+          throw new EventRefusedError(
+            `${JSON.stringify(name)} is a tool of the client's, which answers its calls: emit the call, without a result.`,
+          );
         if (options.shown) return;
         this.#close();
         const delta = JSON.stringify(args);
@@ -363,9 +366,9 @@ class TurnContext<A = unknown> {
     return id ?? send("", true);
   }
 
-  #send(event: WireEvent): void {
+  #send(event: WireEvent, strict = false): void {
     const tagged = this.#owner !== undefined && event.subagentRunId === undefined && event.type !== "MESSAGES_SNAPSHOT";
-    this.#turn.output.send(tagged ? { ...event, subagentRunId: this.#owner } : event);
+    this.#turn.output.send(tagged ? { ...event, subagentRunId: this.#owner } : event, strict);
   }
 
   #openMessage(): void {

@@ -1,103 +1,175 @@
 /**
- * The members an event cannot be read without, checked when the agent emits it. Everything else
- * about an event's shape is checked with `validate: true`, against the protocol's own schemas.
+ * What an agent's events are made of, as data, and one event read by it: what is malformed is refused,
+ * a member the protocol does not describe is stripped, a null in an optional member is left out. The compiler
+ * holds the table to the protocol's own types. It is all the checking an event gets unless `validate` asks for
+ * the protocol's schemas as well.
  */
-import { omitOptionalNulls } from "@ag-ui/core";
+import type {
+  AddOperation,
+  Event,
+  RemoveOperation,
+  SubagentFinishedSuccessOutcome,
+  SubagentFinishedSuspendedOutcome,
+} from "@ag-ui/core";
 import { EventRefusedError } from "./errors.ts";
-import type { WireEvent } from "./ledger.ts";
+import { messages, toolContent } from "./input-shape.ts";
+import type { WireEvent } from "./items.ts";
+import { type Finding, formatPath, readShape } from "./read-shape.ts";
+import { type ClosedShape, closed, json, list, open, optional, required, text, union, word } from "./shape.ts";
 
-type Need = "string" | "any" | "array" | "object" | "content";
+type Emitted = Exclude<Event, { type: `RUN_${string}` }>;
+type Of<T extends string> = Emitted extends infer E
+  ? E extends { type: infer U extends string }
+    ? T extends `${U}`
+      ? E
+      : never
+    : never
+  : never;
 
-const message: Record<string, Need> = { messageId: "string" };
-const fragment: Record<string, Need> = { messageId: "string", delta: "string" };
-const call: Record<string, Need> = { toolCallId: "string" };
+const runScoped = {
+  type: required(text),
+  timestamp: optional({ kind: "whole" }),
+  rawEvent: optional(json),
+  metadata: optional(open),
+} as const;
+const base = { ...runScoped, subagentRunId: optional(text) } as const;
+const message = { ...base, messageId: required(text) } as const;
+const content = { ...message, delta: required(text) } as const;
+const call = { ...base, toolCallId: required(text) } as const;
+const step = { ...base, stepName: required(text) } as const;
+const activity = { ...message, activityType: required(text) } as const;
+const subagent = { ...runScoped, subagentRunId: required(text) } as const;
+const delta = optional(text);
+const role = optional(word("developer", "system", "assistant", "user"));
 
-const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>>>> = {
-  TEXT_MESSAGE_START: message,
-  TEXT_MESSAGE_CONTENT: fragment,
-  TEXT_MESSAGE_END: message,
-  TEXT_MESSAGE_CHUNK: {},
-  TOOL_CALL_START: { toolCallId: "string", toolCallName: "string" },
-  TOOL_CALL_ARGS: { toolCallId: "string", delta: "string" },
-  TOOL_CALL_END: call,
-  TOOL_CALL_CHUNK: {},
-  TOOL_CALL_RESULT: { messageId: "string", toolCallId: "string", content: "content" },
-  STATE_SNAPSHOT: { snapshot: "any" },
-  STATE_DELTA: { delta: "array" },
-  MESSAGES_SNAPSHOT: { messages: "array" },
-  ACTIVITY_SNAPSHOT: { messageId: "string", activityType: "string", content: "object" },
-  ACTIVITY_DELTA: { messageId: "string", activityType: "string", patch: "array" },
-  RAW: { event: "any" },
-  CUSTOM: { name: "string", value: "any" },
-  STEP_STARTED: { stepName: "string" },
-  STEP_FINISHED: { stepName: "string" },
-  REASONING_START: message,
-  REASONING_END: message,
-  REASONING_MESSAGE_START: message,
-  REASONING_MESSAGE_CONTENT: fragment,
-  REASONING_MESSAGE_END: message,
-  REASONING_MESSAGE_CHUNK: {},
-  REASONING_ENCRYPTED_VALUE: { subtype: "string", entityId: "string", encryptedValue: "string" },
-  SUBAGENT_STARTED: { subagentRunId: "string", name: "string" },
-  SUBAGENT_FINISHED: { subagentRunId: "string" },
-  SUBAGENT_ERROR: { subagentRunId: "string", message: "string" },
-};
+const at = { op: required(text), path: required({ kind: "pointer" }) } as const;
+const write = closed<AddOperation>({ ...at, value: required(json) }, true);
+const transfer = closed<{ op: "move"; from: string; path: string }>(
+  { ...at, from: required({ kind: "pointer" }) },
+  true,
+);
+const patch = list(
+  union(
+    "op",
+    "operation",
+    {
+      add: write,
+      replace: write,
+      test: write,
+      remove: closed<RemoveOperation>(at, true),
+      move: transfer,
+      copy: transfer,
+    },
+    "malformed",
+  ),
+);
 
-const OPTIONAL_STRINGS = [
-  "subagentRunId",
-  "messageId",
-  "toolCallId",
-  "delta",
-  "toolCallName",
-  "parentMessageId",
-  "name",
-];
+const subagentOutcome = union(
+  "type",
+  "outcome",
+  {
+    success: closed<SubagentFinishedSuccessOutcome>({ type: required(text) }),
+    suspended: closed<SubagentFinishedSuspendedOutcome>({ type: required(text), interruptIds: optional(list(text)) }),
+  },
+  "malformed",
+);
 
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
-
-const fits: Readonly<Record<Need, (value: unknown) => boolean>> = {
-  string: (value) => typeof value === "string",
-  any: (value) => value !== undefined && typeof value !== "function" && typeof value !== "symbol",
-  array: Array.isArray,
-  object: isObject,
-  content: (value) => typeof value === "string" || Array.isArray(value),
+const EVENTS: { readonly [T in `${Emitted["type"]}`]: ClosedShape } = {
+  TEXT_MESSAGE_START: closed<Of<"TEXT_MESSAGE_START">>({ ...message, role, name: optional(text) }),
+  TEXT_MESSAGE_CONTENT: closed<Of<"TEXT_MESSAGE_CONTENT">>(content),
+  TEXT_MESSAGE_END: closed<Of<"TEXT_MESSAGE_END">>(message),
+  TEXT_MESSAGE_CHUNK: closed<Of<"TEXT_MESSAGE_CHUNK">>({
+    ...base,
+    messageId: optional(text),
+    role,
+    name: optional(text),
+    delta,
+  }),
+  TOOL_CALL_START: closed<Of<"TOOL_CALL_START">>({
+    ...call,
+    toolCallName: required(text),
+    parentMessageId: optional(text),
+  }),
+  TOOL_CALL_ARGS: closed<Of<"TOOL_CALL_ARGS">>({ ...call, delta: required(text) }),
+  TOOL_CALL_END: closed<Of<"TOOL_CALL_END">>(call),
+  TOOL_CALL_CHUNK: closed<Of<"TOOL_CALL_CHUNK">>({
+    ...base,
+    toolCallId: optional(text),
+    toolCallName: optional(text),
+    parentMessageId: optional(text),
+    delta,
+  }),
+  TOOL_CALL_RESULT: closed<Of<"TOOL_CALL_RESULT">>({
+    ...call,
+    messageId: required(text),
+    content: required(toolContent),
+    role: optional(word("tool")),
+  }),
+  STATE_SNAPSHOT: closed<Of<"STATE_SNAPSHOT">>({ ...base, snapshot: required(json) }),
+  STATE_DELTA: closed<Of<"STATE_DELTA">>({ ...base, delta: required(patch) }),
+  MESSAGES_SNAPSHOT: closed<Of<"MESSAGES_SNAPSHOT">>({ ...runScoped, messages: required(list(messages)) }),
+  ACTIVITY_SNAPSHOT: closed<Of<"ACTIVITY_SNAPSHOT">>({
+    ...activity,
+    content: required(open),
+    replace: optional({ kind: "flag" }),
+  }),
+  ACTIVITY_DELTA: closed<Of<"ACTIVITY_DELTA">>({ ...activity, patch: required(patch) }),
+  RAW: closed<Of<"RAW">>({ ...base, event: required(json), source: optional(text) }),
+  CUSTOM: closed<Of<"CUSTOM">>({ ...base, name: required(text), value: required(json) }),
+  STEP_STARTED: closed<Of<"STEP_STARTED">>(step),
+  STEP_FINISHED: closed<Of<"STEP_FINISHED">>(step),
+  REASONING_START: closed<Of<"REASONING_START">>(message),
+  REASONING_END: closed<Of<"REASONING_END">>(message),
+  REASONING_MESSAGE_START: closed<Of<"REASONING_MESSAGE_START">>({ ...message, role: required(word("reasoning")) }),
+  REASONING_MESSAGE_CONTENT: closed<Of<"REASONING_MESSAGE_CONTENT">>(content),
+  REASONING_MESSAGE_END: closed<Of<"REASONING_MESSAGE_END">>(message),
+  REASONING_MESSAGE_CHUNK: closed<Of<"REASONING_MESSAGE_CHUNK">>({ ...base, messageId: optional(text), delta }),
+  REASONING_ENCRYPTED_VALUE: closed<Of<"REASONING_ENCRYPTED_VALUE">>({
+    ...base,
+    subtype: required(word("tool-call", "message")),
+    entityId: required(text),
+    encryptedValue: required(text),
+  }),
+  SUBAGENT_STARTED: closed<Of<"SUBAGENT_STARTED">>({
+    ...subagent,
+    name: required(text),
+    description: optional(text),
+    parentSubagentRunId: optional(text),
+    parentToolCallId: optional(text),
+    parentMessageId: optional(text),
+  }),
+  SUBAGENT_FINISHED: closed<Of<"SUBAGENT_FINISHED">>({
+    ...subagent,
+    result: optional(json),
+    outcome: optional(subagentOutcome),
+  }),
+  SUBAGENT_ERROR: closed<Of<"SUBAGENT_ERROR">>({ ...subagent, message: required(text), code: optional(text) }),
 };
 
 /**
- * The event as it may go out: `null` in optional members left out (AG-UI: an optional member without a value
- * is omitted), a fractional `timestamp` rounded. @throws EventRefusedError
+ * The event as it may go out, a new object.
+ * @param stripped is told of what the protocol does not describe and is gone.
+ * @throws EventRefusedError
  */
-export function shape(given: unknown): WireEvent {
-  if (!isObject(given)) throw new EventRefusedError("An event must be an object with a `type`.");
-  const { type } = given as WireEvent;
-  const needs = typeof type === "string" && Object.hasOwn(NEEDS, type) ? NEEDS[type] : undefined;
-  if (needs === undefined) {
-    const own = typeof type === "string" && type.startsWith("RUN_");
-    throw new EventRefusedError(
-      own
-        ? `${type} is written by the server; an agent returns or throws instead.`
-        : `${String(type)} is no event of AG-UI 1.0.`,
-    );
-  }
-  const event = omitOptionalNulls(given as WireEvent, "Event");
-  for (const member in needs) {
-    if (!fits[needs[member] as Need](event[member]))
-      throw new EventRefusedError(`${type}: \`${member}\` is missing or of the wrong kind.`);
-  }
-  for (const member of OPTIONAL_STRINGS) {
-    if (event[member] !== undefined && !(member in needs) && typeof event[member] !== "string")
-      throw new EventRefusedError(`${type}: \`${member}\` must be a string.`);
-  }
-  if (event.metadata !== undefined && !isObject(event.metadata))
-    throw new EventRefusedError(`${type}: \`metadata\` must be an object.`);
-  if (type === "REASONING_MESSAGE_START" && event.role !== "reasoning") return { ...event, role: "reasoning" };
-  return event.timestamp === undefined ? event : withWholeTimestamp(event);
+export function shape(given: unknown, stripped: (type: string, finding: Finding) => void): WireEvent {
+  const type = typeof given === "object" && given !== null ? (given as WireEvent).type : undefined;
+  const known =
+    typeof type === "string" && Object.hasOwn(EVENTS, type) ? EVENTS[type as keyof typeof EVENTS] : undefined;
+  if (known === undefined) throw new EventRefusedError(unknownType(type));
+  // Its one possible role goes without saying.
+  const role = (given as WireEvent).role ?? "reasoning";
+  const event = type === "REASONING_MESSAGE_START" ? { ...(given as WireEvent), role } : given;
+  const { value, issues, findings } = readShape(known, event, true);
+  const [issue] = issues;
+  if (issue !== undefined)
+    throw new EventRefusedError(`${type}: ${formatPath(issue.path, "the event")}: ${issue.message}.`);
+  for (const finding of findings) if (finding.kind === "stripped") stripped(type as string, finding);
+  return value as WireEvent;
 }
 
-function withWholeTimestamp(event: WireEvent): WireEvent {
-  const timestamp = Math.round(Number(event.timestamp));
-  if (timestamp === event.timestamp) return event;
-  if (!Number.isSafeInteger(timestamp))
-    throw new EventRefusedError(`${event.type}: \`timestamp\` must be a whole number of milliseconds.`);
-  return { ...event, timestamp };
+function unknownType(type: unknown): string {
+  if (type === undefined) return "An event must be an object with a `type`.";
+  return typeof type === "string" && type.startsWith("RUN_")
+    ? `${type} is written by the server; an agent returns or throws instead.`
+    : `${String(type)} is no event of AG-UI 1.0.`;
 }

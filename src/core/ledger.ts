@@ -3,75 +3,27 @@
  * out for it come back, or it is refused. One ledger serves a turn through all its runs: what an
  * interrupt closed is suspended here and started again when it is next used.
  */
+import type { Message, RunAgentInput } from "@ag-ui/core";
+import { Conversation, displaced } from "./conversation.ts";
 import { EventRefusedError } from "./errors.ts";
-import { isWhole, wellFormed } from "./frames.ts";
-
-/** An event as the wire has it. */
-export type WireEvent = { type: string; subagentRunId?: string; [member: string]: unknown };
-
-type Kind = "text" | "call" | "reasoning" | "span" | "step" | "subagent";
-type Phase = "start" | "append" | "end";
-
-/** Something with a beginning and an end on the wire. */
-export interface Item {
-  readonly kind: Kind;
-  readonly id: string;
-  readonly owner: string | undefined;
-  /** What opened it, and opens it again after an interrupt. */
-  readonly start: WireEvent;
-  state: "open" | "suspended" | "closed";
-  /** The first half of a surrogate pair, waiting for the delta with the second. */
-  half: string;
-  /** What frames of its deltas begin with, once one was made. */
-  head?: string;
-}
-
-/** Which events concern which kind, and the member that names the item. */
-const PARTS: Readonly<Record<string, readonly [Kind, Phase, string]>> = {
-  TEXT_MESSAGE_START: ["text", "start", "messageId"],
-  TEXT_MESSAGE_CONTENT: ["text", "append", "messageId"],
-  TEXT_MESSAGE_END: ["text", "end", "messageId"],
-  TOOL_CALL_START: ["call", "start", "toolCallId"],
-  TOOL_CALL_ARGS: ["call", "append", "toolCallId"],
-  TOOL_CALL_END: ["call", "end", "toolCallId"],
-  REASONING_START: ["span", "start", "messageId"],
-  REASONING_END: ["span", "end", "messageId"],
-  REASONING_MESSAGE_START: ["reasoning", "start", "messageId"],
-  REASONING_MESSAGE_CONTENT: ["reasoning", "append", "messageId"],
-  REASONING_MESSAGE_END: ["reasoning", "end", "messageId"],
-  STEP_STARTED: ["step", "start", "stepName"],
-  STEP_FINISHED: ["step", "end", "stepName"],
-  SUBAGENT_STARTED: ["subagent", "start", "subagentRunId"],
-  SUBAGENT_FINISHED: ["subagent", "end", "subagentRunId"],
-  SUBAGENT_ERROR: ["subagent", "end", "subagentRunId"],
-};
-
-/** Per kind: the event that ends it, the event that appends to it, the member that names it, its name in a message. */
-const KINDS: Readonly<Record<Kind, { end: string; append?: string; id: string; noun: string }>> = {
-  text: { end: "TEXT_MESSAGE_END", append: "TEXT_MESSAGE_CONTENT", id: "messageId", noun: "message" },
-  call: { end: "TOOL_CALL_END", append: "TOOL_CALL_ARGS", id: "toolCallId", noun: "tool call" },
-  reasoning: {
-    end: "REASONING_MESSAGE_END",
-    append: "REASONING_MESSAGE_CONTENT",
-    id: "messageId",
-    noun: "reasoning message",
-  },
-  span: { end: "REASONING_END", id: "messageId", noun: "reasoning span" },
-  step: { end: "STEP_FINISHED", id: "stepName", noun: "step" },
-  subagent: { end: "SUBAGENT_FINISHED", id: "subagentRunId", noun: "subagent" },
-};
+import {
+  appendTo,
+  endOf,
+  type Item,
+  joinHalves,
+  KINDS,
+  type Kind,
+  keyOf,
+  PARTS,
+  startAgain,
+  type WireEvent,
+} from "./items.ts";
 
 /** What must be the same when an item is opened again (AG-UI streaming: a reopened id appends). */
 const AGREEING: Readonly<Partial<Record<Kind, readonly string[]>>> = {
-  text: ["role", "name", "subagentRunId"],
-  call: ["toolCallName", "parentMessageId", "subagentRunId"],
-  reasoning: ["subagentRunId"],
-  span: ["subagentRunId"],
+  text: ["role", "name"],
+  call: ["toolCallName", "parentMessageId"],
 };
-
-/** Steps are counted per owner, everything else by id alone. */
-const keyOf = (kind: Kind, id: string, owner: string | undefined): string =>
-  kind !== "step" ? `${kind} ${id}` : owner === undefined ? `step - ${id}` : `step ${owner.length} ${owner}${id}`;
 
 const refuse = (message: string): never => {
   throw new EventRefusedError(message);
@@ -79,19 +31,43 @@ const refuse = (message: string): never => {
 
 export class Ledger {
   readonly #items = new Map<string, Item>();
+  readonly #conversation = new Conversation();
   /** What is open, in the order it was opened. */
   #open: Item[] = [];
   /** Steps and subagents that the last interrupt closed and that start again before this run's first event. */
   #restarts: Item[] = [];
   /** The calls started in this run, and whether each has its result. */
   #calls = new Map<string, boolean>();
+  /** The subagents that were announced in this run. */
+  readonly #announced = new Set<string>();
+  /** Those that events of this run name and nobody announced. */
+  readonly #attributed = new Set<string>();
+  readonly #warn: (code: string, message: string) => void;
+
+  constructor(warn: (code: string, message: string) => void) {
+    this.#warn = warn;
+  }
+
+  /** A run carries the turn from here; its input says what its client has. */
+  beginRun(input: Pick<RunAgentInput, "messages" | "tools">): void {
+    this.#conversation.begin(input);
+  }
+
+  isClientTool(name: string): boolean {
+    return this.#conversation.isClientTool(name);
+  }
 
   /** @returns what goes out for `event`, in order; nothing when there is nothing to say. @throws EventRefusedError and leaves all as it was. */
   take(event: WireEvent): WireEvent[] {
-    this.#checkOwner(event);
     const part = PARTS[event.type];
-    if (part === undefined) return event.type === "TOOL_CALL_RESULT" ? this.#result(event) : [...this.#begin(), event];
-    const [kind, phase, member] = part;
+    const out = part === undefined ? this.#whole(event) : this.#part(event, part);
+    const { subagentRunId } = event;
+    // Attribution alone is legal; but what was attributed to cannot be announced afterwards (AG-UI subagents).
+    if (subagentRunId !== undefined && !this.#announced.has(subagentRunId)) this.#attributed.add(subagentRunId);
+    return out;
+  }
+
+  #part(event: WireEvent, [kind, phase, member]: NonNullable<(typeof PARTS)[string]>): WireEvent[] {
     const id = event[member] as string;
     const item = this.#items.get(keyOf(kind, id, kind === "step" ? event.subagentRunId : undefined));
     if (phase === "start") return this.#start(kind, id, event, item);
@@ -103,6 +79,23 @@ export class Ledger {
       );
     }
     return phase === "append" ? this.#append(item, event) : this.#end(item, event);
+  }
+
+  /** Events that are something whole. */
+  #whole(event: WireEvent): WireEvent[] {
+    switch (event.type) {
+      case "TOOL_CALL_RESULT":
+        return this.#result(event);
+      case "MESSAGES_SNAPSHOT":
+        return this.#snapshot(event);
+      case "ACTIVITY_SNAPSHOT":
+      case "ACTIVITY_DELTA":
+        this.#conversation.activity(event);
+        break;
+      case "REASONING_ENCRYPTED_VALUE":
+        this.#conversation.keepValue(event, this.find("call", event.entityId as string));
+    }
+    return [...this.#begin(), event];
   }
 
   /** The item of an id, for those that append to it often. */
@@ -139,6 +132,8 @@ export class Ledger {
     this.#restarts = interruptsOf === undefined ? [] : [...this.#restarts, ...again];
     this.#open = [];
     this.#calls.clear();
+    this.#announced.clear();
+    this.#attributed.clear();
     return out;
   }
 
@@ -154,52 +149,64 @@ export class Ledger {
   #reopen(item: Item): void {
     item.state = "open";
     this.#open.push(item);
+    if (item.kind === "subagent") this.#announced.add(item.id);
     // A reopened message names the same owner; its frames keep their head.
-  }
-
-  #checkOwner(event: WireEvent): void {
-    const owner = event.type.startsWith("SUBAGENT_")
-      ? (event.parentSubagentRunId as string | undefined)
-      : event.subagentRunId;
-    if (owner === undefined) return;
-    const subagent = this.#items.get(keyOf("subagent", owner, undefined));
-    if (subagent?.state === "closed") refuse(`${event.type}: the subagent ${JSON.stringify(owner)} has finished.`);
-    if (subagent === undefined && event.type === "SUBAGENT_STARTED")
-      refuse(`SUBAGENT_STARTED: its parent ${JSON.stringify(owner)} was not announced.`);
   }
 
   #start(kind: Kind, id: string, event: WireEvent, known: Item | undefined): WireEvent[] {
     const { noun } = KINDS[kind];
     if (known?.state === "open") refuse(`${event.type}: the ${noun} ${JSON.stringify(id)} is open already.`);
-    if (known !== undefined && kind === "subagent")
-      refuse(`${event.type}: a subagentRunId names one invocation; ${JSON.stringify(id)} was used.`);
     if (known?.state === "suspended" && kind === "call")
       refuse(`${event.type}: a tool call is not started again after an interrupt.`);
     if (known?.state === "suspended" && kind === "step")
       refuse(`${event.type}: the step ${JSON.stringify(id)} is open already.`);
-    if (known !== undefined) {
-      for (const member of AGREEING[kind] ?? []) {
-        if (agreed(known.start, member) !== agreed(event, member))
-          refuse(`${event.type}: ${JSON.stringify(id)} was opened with another ${member}.`);
-      }
+    for (const member of known === undefined ? [] : (AGREEING[kind] ?? [])) {
+      if (agreed((known as Item).start, member) !== agreed(event, member))
+        refuse(`${event.type}: ${JSON.stringify(id)} was opened with another ${member}.`);
     }
-    const parent = event.parentMessageId;
-    const parentItem = typeof parent === "string" ? this.find("text", parent) : undefined;
-    if (kind === "call" && parentItem !== undefined && parentItem.owner !== event.subagentRunId) {
-      refuse(`${event.type}: the call and its parent message ${JSON.stringify(parent)} have different owners.`);
-    }
+    const owner = kind === "call" ? this.#conversation.ownerOfCall(event, known !== undefined) : event.subagentRunId;
+    if (kind === "subagent") this.#checkAnnouncement(event, known);
+    else this.#checkOwner(event, owner, known);
+    this.#takeId(kind, event, owner);
     const out = this.#begin();
-    const item: Item = { kind, id, owner: event.subagentRunId, start: event, state: "open", half: known?.half ?? "" };
-    this.#items.set(keyOf(kind, id, kind === "step" ? item.owner : undefined), item);
+    const item: Item = { kind, id, owner, start: event, state: "open", half: known?.half ?? "" };
+    this.#items.set(keyOf(kind, id, owner), item);
     this.#open.push(item);
     if (kind === "call") this.#calls.set(id, this.#calls.get(id) ?? false);
+    if (kind === "subagent") this.#announced.add(id);
     out.push(event);
     return out;
+  }
+
+  #checkAnnouncement({ subagentRunId, parentSubagentRunId }: WireEvent, known: Item | undefined): void {
+    const id = subagentRunId as string;
+    if (known !== undefined || this.#attributed.has(id))
+      refuse(`SUBAGENT_STARTED: ${JSON.stringify(id)} was used; it names one invocation, from its announcement on.`);
+    if (parentSubagentRunId === undefined || this.#announced.has(parentSubagentRunId as string)) return;
+    // One that an interrupt closed is announced again before this event goes out.
+    if (this.find("subagent", parentSubagentRunId as string)?.state !== "suspended")
+      refuse(`SUBAGENT_STARTED: its parent ${JSON.stringify(parentSubagentRunId)} was not announced in this run.`);
+  }
+
+  /** What begins belongs to a subagent that has not ended, or to one that nobody announces; opened again, to the same. */
+  #checkOwner(event: WireEvent, owner: string | undefined, known: Item | undefined): void {
+    if (known !== undefined && known.owner !== owner)
+      refuse(`${event.type}: ${JSON.stringify(known.id)} was opened by another owner.`);
+    if (owner !== undefined && this.find("subagent", owner)?.state === "closed")
+      refuse(`${event.type}: the subagent ${JSON.stringify(owner)} has finished.`);
+  }
+
+  /** Takes the id of what becomes a message of the client's; the last check there is. */
+  #takeId(kind: Kind, event: WireEvent, owner: string | undefined): void {
+    if (kind === "text") this.#conversation.open(agreed(event, "role") as string, event);
+    else if (kind === "reasoning") this.#conversation.open("reasoning", event);
+    else if (kind === "call") this.#conversation.openCall(event, owner);
   }
 
   #append(item: Item, event: WireEvent): WireEvent[] {
     if (item.kind === "call" && item.state === "suspended")
       refuse("TOOL_CALL_ARGS: the call was closed when its run ended; it is not started again.");
+    if (item.state === "suspended") this.#takeId(item.kind, item.start, item.owner);
     const delta = joinHalves(item, event.delta as string);
     if (delta === "") return [];
     const out = this.#begin();
@@ -249,11 +256,37 @@ export class Ledger {
 
   #result(event: WireEvent): WireEvent[] {
     const id = event.toolCallId as string;
-    const out = this.#begin();
     const call = this.find("call", id);
+    this.#conversation.answer(event, call?.start.toolCallName);
+    const out = this.#begin();
     // The arguments of an answered call are complete.
     if (call?.state === "open") this.#shut(call, endOf(call), out);
     if (this.#calls.has(id)) this.#calls.set(id, true);
+    out.push(event);
+    return out;
+  }
+
+  /** What is open and not among the messages has no place to go on in: it ends, and begins anew when it is next appended to. */
+  #snapshot(event: WireEvent): WireEvent[] {
+    const messages = event.messages as Message[];
+    const ends = displaced(this.#open, messages);
+    for (const message of messages) {
+      if (message.role !== "tool" || this.#calls.get(message.toolCallId) !== false) continue;
+      const name = this.find("call", message.toolCallId)?.start.toolCallName;
+      if (this.#conversation.isClientTool(name))
+        refuse(`${event.type}: the call ${JSON.stringify(message.toolCallId)} is for the client to answer.`);
+    }
+    const gone = this.#conversation.restate(messages);
+    if (gone.length > 0)
+      this.#warn(
+        "MESSAGES_DROPPED",
+        `A MESSAGES_SNAPSHOT leaves out ${gone.length} of the messages that the client sent; the client drops what a snapshot leaves out.`,
+      );
+    const out = this.#begin();
+    for (const item of ends) {
+      this.#shut(item, endOf(item), out);
+      if (item.kind !== "call") item.state = "suspended";
+    }
     out.push(event);
     return out;
   }
@@ -262,34 +295,3 @@ export class Ledger {
 /** An absent role is the assistant's (AG-UI text messages). */
 const agreed = (event: WireEvent, member: string): unknown =>
   event[member] ?? (member === "role" ? "assistant" : undefined);
-
-const owned = (item: Item): { subagentRunId?: string } =>
-  item.owner === undefined ? {} : { subagentRunId: item.owner };
-
-/** The event that ends an item. */
-export const endOf = (item: Item): WireEvent => ({
-  type: KINDS[item.kind].end,
-  [KINDS[item.kind].id]: item.id,
-  ...owned(item),
-});
-
-const startAgain = ({ start }: Item): WireEvent => {
-  const { timestamp: _timestamp, rawEvent: _rawEvent, metadata: _metadata, ...again } = start;
-  return again as WireEvent;
-};
-
-/** The event that appends `delta` to an item. */
-export const appendTo = (item: Item, delta?: string): WireEvent => {
-  const { append, id } = KINDS[item.kind];
-  return { type: append as string, [id]: item.id, ...owned(item), ...(delta === undefined ? {} : { delta }) };
-};
-
-/** A pair that was split over two deltas goes out whole in the second. */
-export function joinHalves(item: Item, delta: string): string {
-  if (item.half === "" && isWhole(delta)) return delta;
-  const text = item.half + delta;
-  const last = text.charCodeAt(text.length - 1);
-  const splits = last >= 0xd800 && last <= 0xdbff;
-  item.half = splits ? text.slice(-1) : "";
-  return wellFormed(splits ? text.slice(0, -1) : text);
-}

@@ -8,23 +8,43 @@ import type { Ending } from "./ending.ts";
 import { EventRefusedError } from "./errors.ts";
 import { shape } from "./event-shape.ts";
 import { deltaHead, frame, isPlain, quoted } from "./frames.ts";
+import { appendTo, endOf, type Item, joinHalves, type WireEvent } from "./items.ts";
 import { KeptEvents, nobody, type Sink } from "./kept-events.ts";
-import { appendTo, endOf, type Item, joinHalves, Ledger, type WireEvent } from "./ledger.ts";
+import { Ledger } from "./ledger.ts";
+import { type Finding, formatPath } from "./read-shape.ts";
 import type { Run } from "./run.ts";
 import { TurnState } from "./state.ts";
 
 /** Checks one event against the protocol's schemas; throws EventRefusedError. */
 export type EventCheck = (event: WireEvent) => void;
 
+/** Readers of the protocol give up on a frame of 10 MiB; none of ours is longer than this, in bytes. */
+const LONGEST_FRAME = 8 * 1024 * 1024;
+/** A longer delta goes out in pieces, in UTF-16 units: each may take six bytes. */
+const LONGEST_DELTA = 1024 * 1024;
+/** How many warnings a turn gives of what was stripped from its events. */
+const MOST_STRIPPED = 20;
+
 export class Output {
-  readonly ledger = new Ledger();
+  readonly ledger: Ledger;
   readonly state: TurnState;
-  readonly #chunks = new Chunks(this.ledger);
+  readonly #chunks: Chunks;
   readonly #keptEvents: number;
   readonly #check: EventCheck | undefined;
+  readonly #warn: (code: string, message: string) => void;
   #sink: Sink = nobody;
+  /** Where something was stripped, indexes aside: said once. */
+  readonly #stripped = new Set<string>();
 
-  constructor(options: { state: unknown; keptEvents: number; check: EventCheck | undefined }) {
+  constructor(options: {
+    state: unknown;
+    keptEvents: number;
+    check: EventCheck | undefined;
+    warn: (code: string, message: string) => void;
+  }) {
+    this.#warn = options.warn;
+    this.ledger = new Ledger(options.warn);
+    this.#chunks = new Chunks(this.ledger);
     this.state = new TurnState(options.state);
     this.#keptEvents = options.keptEvents;
     this.#check = options.check;
@@ -38,11 +58,31 @@ export class Output {
     return this.#sink.room();
   }
 
-  /** Sends one event of the agent's. @throws EventRefusedError, and then the stream is as sound as before. */
-  send(given: unknown): void {
-    const shaped = shape(given);
+  /**
+   * Sends one event of the agent's. @throws EventRefusedError, and then the stream is as sound as before.
+   * @param strict refuses a STATE_DELTA that does not apply, which else goes out as the state as it stands.
+   */
+  send(given: unknown, strict = false): void {
+    const shaped = shape(given, this.#tellStripped);
     this.#check?.(shaped);
-    const change = this.state.take(shaped);
+    const { delta } = shaped;
+    if (typeof delta !== "string" || delta.length <= LONGEST_DELTA) return this.#put(shaped, strict);
+    const { metadata: _metadata, rawEvent: _rawEvent, ...further } = shaped;
+    for (let at = 0; at < delta.length; at += LONGEST_DELTA) {
+      const piece = delta.slice(at, at + LONGEST_DELTA);
+      this.#put({ ...(at === 0 ? shaped : further), delta: piece } as WireEvent, strict);
+    }
+  }
+
+  #put(shaped: WireEvent, strict: boolean): void {
+    const change = this.state.take(shaped, (cause) => {
+      if (strict)
+        throw new EventRefusedError("STATE_DELTA: the patch does not apply to the state as it stands.", { cause });
+      this.#warn(
+        "PATCH_NOT_APPLIED",
+        "A STATE_DELTA does not apply to the state as it stands: the state was sent instead, unchanged.",
+      );
+    });
     const event = change?.event ?? shaped;
     const text = framed(event);
     const out: WireEvent[] = [];
@@ -54,9 +94,18 @@ export class Output {
     change?.commit();
   }
 
+  readonly #tellStripped = (type: string, { path, message }: Finding): void => {
+    const where = `${type}: ${formatPath(path, "the event")}`;
+    const kind = where.replace(/\d+/g, "");
+    if (this.#stripped.has(kind) || this.#stripped.size >= MOST_STRIPPED) return;
+    this.#stripped.add(kind);
+    this.#warn("EVENT_STRIPPED", `${where}: ${message}.`);
+  };
+
   /** Appends to an item: `send` of its content event, for the one event that comes by the thousand. */
   append(item: Item, delta: string): void {
-    if (item.state !== "open" || this.ledger.restarting) return this.send(appendTo(item, delta));
+    if (item.state !== "open" || this.ledger.restarting || delta.length > LONGEST_DELTA)
+      return this.send(appendTo(item, delta));
     item.head ??= deltaHead(appendTo(item));
     // Most deltas need neither an escape nor a look at surrogate pairs: one regular expression tells.
     if (item.half === "" && isPlain(delta)) {
@@ -77,6 +126,7 @@ export class Output {
   attach(run: Run): void {
     const kept = this.#sink;
     this.#sink = run;
+    this.ledger.beginRun(run.input);
     const told = this.state.beginRun(run.input.state);
     if (told !== undefined) run.write(frame(told));
     if (kept instanceof KeptEvents) kept.drain(run);
@@ -98,7 +148,9 @@ export class Output {
   /** Writes what closes the run's stream before an interrupt. What was open is only suspended. */
   suspend(interrupts: readonly Interrupt[]): void {
     const state = this.state.endRun();
-    if (state !== undefined) this.#sink.write(frame(state));
+    // A state that has grown too large for a frame was told in patches.
+    const told = state === undefined ? "" : frame(state);
+    if (told !== "" && !isTooLong(told)) this.#sink.write(told);
     const raisedBy = (owner: string) =>
       interrupts.filter(({ subagentRunId }) => subagentRunId === owner).map(({ id }) => id);
     for (const event of this.ledger.endRun(raisedBy)) this.#sink.write(frame(event));
@@ -116,10 +168,19 @@ export class Output {
   }
 }
 
+/** As a frame that every reader takes. @throws EventRefusedError */
 function framed(event: WireEvent): string {
+  let text: string;
   try {
-    return frame(event);
+    text = frame(event);
   } catch (cause) {
     throw new EventRefusedError(`${event.type} cannot be said in JSON.`, { cause });
   }
+  if (isTooLong(text))
+    throw new EventRefusedError(`${event.type} is longer than the ${LONGEST_FRAME} bytes a frame may have.`);
+  return text;
 }
+
+/** Most frames are so short that nobody has to count their bytes. */
+const isTooLong = (text: string): boolean =>
+  text.length * 3 > LONGEST_FRAME && new TextEncoder().encode(text).byteLength > LONGEST_FRAME;

@@ -113,8 +113,8 @@ function readClosed(reading: Reading, shape: ClosedShape, value: JsonObject, dep
   for (const name of Object.keys(value)) {
     const member = shape.members.get(name);
     if (member === undefined) {
-      if (shape.extensible) result[name] = value[name];
-      else warn(reading, depth, name, "stripped", "not a member the protocol describes; removed");
+      if (!shape.extensible) warn(reading, depth, name, "stripped", "not a member the protocol describes; removed");
+      else if (name !== "__proto__") result[name] = value[name];
       continue;
     }
     const given = value[name];

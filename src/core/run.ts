@@ -6,9 +6,9 @@ import { aggregateTokenUsage, PROTOCOL_VERSION, type RunAgentInput, type TokenUs
 import type { Ending } from "./ending.ts";
 import type { InterruptCause, RefusalCode, RequestErrorCode } from "./errors.ts";
 import { frame, KEEP_ALIVE } from "./frames.ts";
+import type { WireEvent } from "./items.ts";
 import type { KeepAlive, Quiet } from "./keep-alive.ts";
 import { nobody, type Sink } from "./kept-events.ts";
-import type { WireEvent } from "./ledger.ts";
 import { type ExchangeRequest, type Outlet, webRequest } from "./outlet.ts";
 import { countable } from "./usage.ts";
 

@@ -2,12 +2,10 @@
  * The agent's state as the client knows it: the input's until the turn sets it, changed by
  * snapshots and patches only. Values are never changed in place.
  */
-import jsonPatch from "fast-json-patch";
+import type { JsonPatchOperation } from "@ag-ui/core";
 import { EventRefusedError } from "./errors.ts";
-import type { WireEvent } from "./ledger.ts";
-
-/** What patches are applied with: the library the protocol's own client uses, so both sides agree. */
-const apply = jsonPatch.applyPatch;
+import type { WireEvent } from "./items.ts";
+import { patched } from "./json-patch.ts";
 
 export class TurnState {
   #value: unknown;
@@ -30,24 +28,36 @@ export class TurnState {
   }
 
   /**
-   * What goes out for a state event, and what to do once it has; `undefined` for another event.
-   * A patch for a client whose own state is another one goes out as the whole.
-   * @throws EventRefusedError for a patch that does not apply.
+   * What goes out for a state event, and what to do once it has; `undefined` for another event. A patch that does
+   * not apply, or meets a client whose own state is another one, goes out as the whole.
+   * @param unapplied is told of a patch that does not apply; it may throw to have it refused.
    */
-  take(event: WireEvent): { event: WireEvent; commit: () => void } | undefined {
-    if (event.type !== "STATE_SNAPSHOT" && event.type !== "STATE_DELTA") return undefined;
-    const whole = event.type === "STATE_SNAPSHOT";
-    const next = whole ? copy(event.snapshot) : this.#apply(event.delta);
-    const astray = !whole && this.#isAstray();
-    const commit = () => {
-      this.#value = next;
-      this.#changed = true;
-      if (whole || astray) this.#claimed = undefined;
-      else this.#patched = true;
-    };
-    if (!astray) return { event, commit };
+  take(event: WireEvent, unapplied: (cause: unknown) => void): { event: WireEvent; commit: () => void } | undefined {
+    if (event.type === "STATE_SNAPSHOT") {
+      const next = copy(event.snapshot);
+      return { event, commit: () => this.#set(next, true) };
+    }
+    if (event.type !== "STATE_DELTA") return undefined;
+    let next = this.#value;
+    let whole = this.#isAstray();
+    try {
+      next = patched(next, copy(event.delta) as JsonPatchOperation[]);
+    } catch (cause) {
+      unapplied(cause);
+      whole = true;
+    }
     const { delta: _delta, ...rest } = event;
-    return { event: { ...rest, type: "STATE_SNAPSHOT", snapshot: next }, commit };
+    return {
+      event: whole ? { ...rest, type: "STATE_SNAPSHOT", snapshot: next } : event,
+      commit: () => this.#set(next, whole),
+    };
+  }
+
+  #set(next: unknown, whole: boolean): void {
+    this.#value = next;
+    this.#changed = true;
+    if (whole) this.#claimed = undefined;
+    else this.#patched = true;
   }
 
   /** The run ends. Gives what its client is told before an interrupt when the turn changed the state. */
@@ -68,22 +78,17 @@ export class TurnState {
     return { type: "STATE_SNAPSHOT", snapshot: this.#left };
   }
 
+  /** Whether the client holds another state than it was left with. One that does not is not asked about again. */
   #isAstray(): boolean {
     if (this.#claimed === undefined) return false;
     try {
-      return JSON.stringify(this.#claimed.state) !== JSON.stringify(this.#left);
+      if (JSON.stringify(this.#claimed.state) !== JSON.stringify(this.#left)) return true;
     } catch {
       // Nested too deeply to compare: a client is told the whole.
       return true;
     }
-  }
-
-  #apply(operations: unknown): unknown {
-    try {
-      return apply(copy(this.#value), operations as Parameters<typeof apply>[1], true, true).newDocument;
-    } catch (cause) {
-      throw new EventRefusedError("STATE_DELTA: the patch does not apply to the state as it stands.", { cause });
-    }
+    this.#claimed = undefined;
+    return false;
   }
 }
 

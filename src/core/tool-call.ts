@@ -30,7 +30,6 @@ export async function runToolCall<A extends object, R>(
     (typeof options.approval === "object" ? options.approval.deniedMessage : undefined) ??
     turn.host.settings.approvals.deniedMessage;
   let result: R | string;
-  let content: string | ContentPart[];
   let edited: unknown;
   try {
     // Meanwhile the human may answer, the turn may be stopped: only an accepted yes goes past this line.
@@ -43,12 +42,12 @@ export async function runToolCall<A extends object, R>(
       caller.edit(decision.args);
     }
     result = decision.approved ? await run(decision.args, context) : deniedMessage;
-    content = toContent(result);
+    // A result that cannot go out (one too large for a frame, say) is answered for as a failure.
+    answer(caller, toContent(result), edited);
   } catch (error) {
     answer(caller, failure(error), edited);
     throw error;
   }
-  answer(caller, content, edited);
   if (turn.output.full) await turn.output.room();
   return result;
 }

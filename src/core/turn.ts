@@ -71,7 +71,12 @@ export class Turn implements Retained {
     this.host = host;
     this.thread = thread;
     this.latest = run;
-    this.output = new Output({ state: run.input.state, keptEvents: settings.keptEvents, check: host.check });
+    this.output = new Output({
+      state: run.input.state,
+      keptEvents: settings.keptEvents,
+      check: host.check,
+      warn: (code, message) => this.warn(code, message),
+    });
     this.#questions = new Questions({
       clock: settings.clock,
       spend: (id, cause) => {
@@ -211,6 +216,11 @@ export class Turn implements Retained {
   addUsage(entry: TokenUsage): void {
     if (this.#live !== undefined) this.#live.addUsage(entry);
     else this.#usage.push(entry);
+  }
+
+  warn(code: string, message: string): void {
+    const { threadId, runId } = this.latest.input;
+    this.host.settings.warn({ code, message, threadId, runId });
   }
 
   report(error: unknown): void {

@@ -1,0 +1,25 @@
+/** A fixture as one file that its runtime takes: bundled from the sources, since Node runs no TypeScript and a Worker has no folders. */
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Bundles `test/fixtures/<name>.ts` and resolves to its text. For Workers nothing of Node's may be reached: then this fails. */
+export async function bundleFixture(name: string, platform: "node" | "worker"): Promise<string> {
+  return bundle(`test/fixtures/${name}.ts`, platform);
+}
+
+/** The same for any file of the repository. */
+export async function bundle(path: string, platform: "node" | "worker"): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [path],
+    bundle: true,
+    write: false,
+    format: "esm",
+    target: "es2022",
+    logLevel: "error",
+    ...(platform === "node" ? { platform: "node" } : { platform: "browser", conditions: ["workerd", "worker"] }),
+  });
+  return outputFiles[0]?.text ?? "";
+}

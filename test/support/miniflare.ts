@@ -1,0 +1,56 @@
+/** A fixture on Cloudflare's own engine, over real HTTP, with neither eval nor Node's modules. */
+import { Miniflare, type MiniflareOptions } from "miniflare";
+import type { Instance } from "../conformance/instance.ts";
+import { bundleFixture } from "./bundle-fixture.ts";
+
+export interface WorkerdOptions {
+  /** Default: `enable_request_signal`, as `wrangler.toml` has it. */
+  readonly compatibilityFlags?: string[];
+  /** Bindings of Durable Objects. */
+  readonly durableObjects?: Record<string, { className: string; useSQLite: boolean }>;
+}
+
+/** The date that `wrangler.toml` names, too. */
+export const COMPATIBILITY_DATE = "2026-04-01";
+
+/** Starts a Worker from its text. Sent a request after `ready`. */
+export function startWorker(
+  script: string,
+  { compatibilityFlags = ["enable_request_signal"], durableObjects = {} }: WorkerdOptions = {},
+): Miniflare {
+  const options: MiniflareOptions = {
+    host: "127.0.0.1",
+    port: 0,
+    cf: false,
+    modules: [{ type: "ESModule", path: "worker.mjs", contents: script }],
+    compatibilityDate: COMPATIBILITY_DATE,
+    compatibilityFlags,
+    durableObjects,
+  };
+  return new Miniflare(options);
+}
+
+/** Serves a fixture of the suite's: it answers `/control/…` itself and serves the agent everywhere else. */
+export async function serveWorker(name: string, options?: WorkerdOptions): Promise<Instance> {
+  const script = await bundleFixture(name, "worker");
+  let miniflare = startWorker(script, options);
+  let url = (await miniflare.ready).href;
+  return {
+    get url() {
+      return url;
+    },
+    post: (request) => fetch(request),
+    async control(path) {
+      return (await fetch(new URL(`/control${path}`, url))).json();
+    },
+    get pingUrl() {
+      return new URL("/control/ping", url).href;
+    },
+    async restart() {
+      await miniflare.dispose();
+      miniflare = startWorker(script, options);
+      url = (await miniflare.ready).href;
+    },
+    stop: () => miniflare.dispose(),
+  };
+}

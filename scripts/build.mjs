@@ -11,7 +11,15 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const stamp = join(dist, ".built-from");
-const inputs = ["src", "adapters", "package.json", "package-lock.json", "tsconfig.json", "tsdown.config.ts"];
+const inputs = [
+  "src",
+  "adapters",
+  "scripts/console-page.mjs",
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  "tsdown.config.ts",
+];
 
 /** @param {string} path @returns {string[]} */
 function filesUnder(path) {

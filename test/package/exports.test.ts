@@ -63,7 +63,7 @@ describe("the package as it is published", () => {
       expect(packed).toContain(`dist/${name}.d.ts`);
     }
     expect(packed).toContain("LICENSE");
-    const papers = ["package.json", "LICENSE", "README.md", "CHANGELOG.md"];
+    const papers = ["package.json", "LICENSE", "README.md", "CHANGELOG.md", "dist/console-licenses.md"];
     expect(packed.filter((path) => !/^dist\/[\w-]+(\.d)?\.[jt]s$/.test(path) && !papers.includes(path))).toEqual([]);
   });
 

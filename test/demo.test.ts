@@ -1,30 +1,19 @@
 /** The demo as a newcomer meets it: the commands it prints are typed as they are, and its own check is checked. */
-import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { WireEvent } from "../src/testing/index.ts";
+import { runProgram } from "./support/programs.ts";
 import { type PostedInput, readRecorded } from "./support/recorded-stream.ts";
+
+// Every test waits for processes to start and end; what else the machine does is not theirs to say.
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const server = "examples/human-input/server.mjs";
 const preload = new URL("./fixtures/broken-handler/preload.mjs", import.meta.url);
-
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs a program to its end, whatever that is. */
-function run(program: string, args: string[], env: Record<string, string> = {}): Promise<Ran> {
-  return new Promise((resolve) => {
-    execFile(program, args, { cwd: root, env: { ...process.env, ...env }, encoding: "utf8" }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr }),
-    );
-  });
-}
 
 interface Exchange {
   /** The words it was announced with. */
@@ -55,11 +44,11 @@ const typesOf = (exchange: Exchange | undefined) =>
 
 beforeAll(() => {
   execFileSync(process.execPath, ["scripts/build.mjs"], { cwd: root });
-}, 60_000);
+});
 
 describe("npm run demo -- --once", () => {
-  it("drives every way of asking over a socket, prints each frame, and exits with 0", { timeout: 60_000 }, async () => {
-    const { code, stdout, stderr } = await run("npm", ["run", "demo", "--", "--once"]);
+  it("drives every way of asking over a socket, prints each frame, and exits with 0", async () => {
+    const { code, stdout, stderr } = await runProgram("npm", ["run", "demo", "--", "--once"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const exchanges = await exchangesIn(stdout);
     expect(exchanges.map(({ title, events }) => `${title} → ${endOf(events)}`)).toEqual([
@@ -93,7 +82,7 @@ describe("npm run demo -- --once", () => {
     expect(typesOf(answer)).toEqual(["RUN_STARTED", "TOOL_CALL_RESULT", ...sentence, "RUN_FINISHED"]);
   });
 
-  it.concurrent.for([
+  it.each([
     ["flips the answer", "Answer: the same function goes on"],
     ["runs what was denied", "Deny it"],
     ["gives the answers in the order they were asked", "Answer them in the other order"],
@@ -102,7 +91,7 @@ describe("npm run demo -- --once", () => {
     ["enters the agent twice", "What the agent counted"],
     ["leaves out the last event", "Ask in the middle of a tool"],
     ["says what the protocol does not know", "What the agent counted"],
-  ] as const)("fails on a handler that %s", { timeout: 60_000 }, async ([fault, step], { expect }) => {
+  ])("fails on a handler that %s", async (fault, step) => {
     const { code, stdout, stderr } = await runBroken(fault);
     expect(code).toBe(1);
     expect(stderr).toContain("✗ AssertionError");
@@ -115,7 +104,7 @@ describe("npm run demo -- --once", () => {
 const endOf = (events: readonly WireEvent[]) => events.at(-1)?.outcome?.type ?? events.at(-1)?.code;
 
 const runBroken = (fault: string) =>
-  run(process.execPath, [server, "--once"], { DEMO_FAULT: fault, NODE_OPTIONS: `--import ${preload.href}` });
+  runProgram(process.execPath, [server, "--once"], { DEMO_FAULT: fault, NODE_OPTIONS: `--import ${preload.href}` });
 
 describe("npm run demo", () => {
   const started: ChildProcess[] = [];
@@ -155,7 +144,7 @@ describe("npm run demo", () => {
 
   /** Types a command as printed, in a shell. */
   async function type(command: string): Promise<WireEvent[]> {
-    const { code, stdout, stderr } = await run("bash", ["-c", command]);
+    const { code, stdout, stderr } = await runProgram("bash", ["-c", command]);
     expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
     return readRecorded(stdout, JSON.parse(/-d '(.*)'$/s.exec(command)?.[1] ?? ""));
   }

@@ -13,7 +13,7 @@ import { buildResumeArray, HttpAgent } from "@ag-ui/client";
 /** @typedef {{ type: string, [member: string]: any }} Event */
 
 /** How long all of it may take, in milliseconds. A server that does not answer is an error, too. */
-const LONGEST = 30_000;
+const LONGEST = 60_000;
 
 /** Resolves to the exit code: 0 when everything was as expected. */
 export async function runOnce() {

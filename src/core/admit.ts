@@ -101,7 +101,8 @@ export class Admission {
       if ("refusal" in read) return this.#refuse(run, read.refusal);
       // The very questions that were judged must still be the open ones; from here to `resume` nothing is awaited.
       const open = this.#heldBy(thread) === turn ? turn.outstanding : [];
-      if (open.length === 0 || !open.every((question) => read.decisions.has(question))) return this.#notHeld(run, key);
+      // What is held now, if anything, is another question: that is for the resume to be told as any other is.
+      if (open.length === 0 || !open.every((question) => read.decisions.has(question))) return this.#resume(run);
       turn.resume(run, new Map([...read.decisions].filter(([question]) => open.includes(question))));
     });
     settled.catch((error) => settings.report(error, { threadId, runId }));

@@ -82,7 +82,7 @@ describe("identify", () => {
     expect(asked).toEqual(["GET", "HEAD", "POST"]);
   });
 
-  it.each<[string, HandlerOptions["identify"]]>([
+  it.each<[string, NonNullable<HandlerOptions["identify"]>]>([
     [
       "throws",
       () => {

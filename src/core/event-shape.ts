@@ -159,12 +159,21 @@ export function shape(given: unknown, stripped: (type: string, finding: Finding)
   // Its one possible role goes without saying.
   const role = (given as WireEvent).role ?? "reasoning";
   const event = type === "REASONING_MESSAGE_START" ? { ...(given as WireEvent), role } : given;
-  const { value, issues, findings } = readShape(known, event, true);
+  const { value, issues, findings } = readAlong(known, event, type as string);
   const [issue] = issues;
   if (issue !== undefined)
     throw new EventRefusedError(`${type}: ${formatPath(issue.path, "the event")}: ${issue.message}.`);
   for (const finding of findings) if (finding.kind === "stripped") stripped(type as string, finding);
   return value as WireEvent;
+}
+
+/** What a getter or a `toJSON` throws is the event's fault, and no other error than any other fault of it. */
+function readAlong(known: ClosedShape, event: unknown, type: string): ReturnType<typeof readShape> {
+  try {
+    return readShape(known, event, true);
+  } catch (cause) {
+    throw new EventRefusedError(`${type} cannot be said in JSON.`, { cause });
+  }
 }
 
 function unknownType(type: unknown): string {

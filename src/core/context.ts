@@ -25,7 +25,7 @@ import type {
 } from "./agent.ts";
 import { type Asker, askApproval, askInput } from "./asking.ts";
 import { EventRefusedError, PublicError } from "./errors.ts";
-import type { Item, WireEvent } from "./items.ts";
+import { type Item, PARTS, type WireEvent } from "./items.ts";
 import { stopped } from "./stops.ts";
 import { type Caller, runToolCall } from "./tool-call.ts";
 import type { Turn } from "./turn.ts";
@@ -51,6 +51,13 @@ function attempt<T>(work: () => Promise<T>): Promise<T> {
 
 /** Events that leave this context's open message open. */
 const BESIDES = /^(STATE_|CUSTOM$|RAW$|ACTIVITY_|MESSAGES_|TEXT_)/;
+
+/** Events that are never tagged with the context's subagent: those that continue something, and the one that has no owner. */
+const continues = (type: string): boolean => {
+  const [kind, phase] = PARTS[type] ?? [];
+  return kind === undefined ? UNTAGGED.test(type) : phase !== "start" && kind !== "step";
+};
+const UNTAGGED = /^(MESSAGES_SNAPSHOT|ACTIVITY_DELTA|REASONING_ENCRYPTED_VALUE)$/;
 
 interface ToolOf<A> {
   readonly toolCallId: string;
@@ -367,7 +374,8 @@ class TurnContext<A = unknown> {
   }
 
   #send(event: WireEvent, strict = false): void {
-    const tagged = this.#owner !== undefined && event.subagentRunId === undefined && event.type !== "MESSAGES_SNAPSHOT";
+    // What goes on with something names its owner by leaving it out: it may be the parent's (AG-UI subagents).
+    const tagged = this.#owner !== undefined && event.subagentRunId === undefined && !continues(event.type);
     this.#turn.output.send(tagged ? { ...event, subagentRunId: this.#owner } : event, strict);
   }
 

@@ -29,7 +29,9 @@ function applied(value: unknown, operation: JsonPatchOperation): unknown {
       return put(value, path, find(value, steps(operation.from)));
     case "move": {
       const from = steps(operation.from);
-      // A value cannot become part of itself: without it the place is not there, so the add fails.
+      if (operation.path.startsWith(`${operation.from}/`)) throw new Error("A value cannot become part of itself.");
+      // The client looks at the place before it takes the value away, too.
+      put(value, path, undefined);
       return put(drop(value, from), path, find(value, from));
     }
     case "test":

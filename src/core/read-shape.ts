@@ -45,7 +45,7 @@ export function readShape(
   legacy: boolean,
 ): { readonly value: unknown; readonly issues: Reading["issues"]; readonly findings: readonly Finding[] } {
   const reading: Reading = { legacy, issues: [], findings: [], path: [], dropped: "" };
-  const read = readValue(reading, shape, value, 0);
+  const read = readValue(reading, shape, asSaid(value), 0);
   return { value: read, issues: reading.issues.slice(0, MAX_ISSUES), findings: reading.findings };
 }
 
@@ -60,8 +60,7 @@ export function formatPath(path: Path, whole = "input"): string {
   return words === "" ? whole : words;
 }
 
-function readValue(reading: Reading, shape: Shape, given: unknown, depth: number): unknown {
-  const value = asSaid(given);
+function readValue(reading: Reading, shape: Shape, value: unknown, depth: number): unknown {
   switch (shape.kind) {
     case "text":
       if (typeof value === "string") return value;
@@ -117,7 +116,7 @@ function readClosed(reading: Reading, shape: ClosedShape, value: JsonObject, dep
       else if (name !== "__proto__") result[name] = value[name];
       continue;
     }
-    const given = value[name];
+    const given = asSaid(value[name]);
     if (given === undefined) continue;
     missing &= ~member.bit;
     if (given === null && member.bit === 0) {
@@ -159,7 +158,7 @@ function readList(reading: Reading, shape: ListShape, value: readonly unknown[],
   const result: unknown[] = [];
   for (let index = 0; index < value.length; index += 1) {
     reading.path[depth] = index;
-    const read = readValue(reading, shape.of, value[index], depth + 1);
+    const read = readValue(reading, shape.of, asSaid(value[index]), depth + 1);
     if (read === DROPPED) warn(reading, depth, index, "stripped", reading.dropped);
     else result.push(read);
     // Between elements, not inside one: an element that turns out to be unknown takes its issues with it.
@@ -282,8 +281,9 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** What JSON makes of a value that has a word in it. Values that JSON was read from have none. */
+/** What JSON makes of a value, as far as it can be told from the outside. Values that JSON was read from are as they are. */
 function asSaid(value: unknown): unknown {
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value !== "object" || value === null) return value;
   const { toJSON } = value as { toJSON?: unknown };
   return typeof toJSON === "function" ? toJSON.call(value) : value;

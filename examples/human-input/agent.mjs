@@ -49,20 +49,20 @@ export function createAgent(tell) {
     const since = performance.now();
     seats.add(seat);
     done.seatsHeld++;
-    await tool.text(`I am holding ${seat.description} on ${flight} for you.`);
-    tell(tool.threadId, `book_flight holds ${seat.description} in a local variable, and asks`);
     try {
+      await tool.text(`I am holding ${seat.description} on ${flight} for you.`);
+      tell(tool.threadId, `book_flight holds ${seat.description} in a local variable, and asks`);
       const answer = await tool.input(`Book ${flight}? (yes/no)`);
       const waited = ((performance.now() - since) / 1000).toFixed(1);
       tell(tool.threadId, `book_flight goes on where it stopped, ${waited} s later, with ${seat.description}`);
       if (answer.trim().toLowerCase() !== "yes") return `${flight} was not booked.`;
-      if (!seats.has(seat)) throw new Error("This seat is not held.");
+      if (!seats.delete(seat)) throw new Error("This seat is not held.");
       done.flightsBooked++;
+      tell(tool.threadId, `book_flight books ${seat.description}`);
       return `Booked: ${seat.description} on ${flight}.`;
     } finally {
-      // Also when the question is given up, times out or the server closes: then `input` rejects.
-      seats.delete(seat);
-      tell(tool.threadId, `book_flight gives ${seat.description} back`);
+      // Also when the client leaves, the question is given up or times out, or the server closes: then `input` rejects.
+      if (seats.delete(seat)) tell(tool.threadId, `book_flight gives ${seat.description} back`);
     }
   }
 

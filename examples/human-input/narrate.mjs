@@ -1,7 +1,8 @@
 /**
  * What the demo's server prints: the commands that start a run, what happens on every thread and,
  * whenever a run asks, the command that answers it. It sees what a client sees, and sees it by
- * standing between the handler and the outlets it writes to.
+ * standing between the handler and the outlets it writes to. A proof belongs to whoever was asked, and
+ * to no log: it is printed here because whoever reads this is about to play the client.
  */
 
 /** @import { ExchangeRequest, Handler, Outlet } from "holdline" */

@@ -268,7 +268,8 @@ export class Turn implements Retained {
     if (this.#stop !== undefined) return this.#stop.error;
     if (this.#over || this.#decided !== undefined) return new TurnEndedError();
     if (this.#winding || this.#unheard) return new TurnReleasedError();
-    return this.#alone && this.identity === null
+    // A hook needs no client.
+    return this.#alone && this.identity === null && this.host.settings.humanInput === undefined
       ? new TurnReleasedError("The client left, and nobody else can be asked.")
       : undefined;
   }

@@ -27,6 +27,7 @@ export interface NodeRequest {
   readonly readableEnded: boolean;
   readonly destroyed: boolean;
   readonly body?: unknown;
+  readonly socket?: { on(event: "close", listener: () => void): unknown } | undefined;
   on(event: string, listener: (...args: never[]) => void): unknown;
   resume(): unknown;
 }
@@ -41,15 +42,18 @@ export function toNodeListener(
 ): (request: NodeRequest, response: NodeResponse) => void {
   return (request, response) => {
     const outlet = new ResponseOutlet(response);
+    // A pipelined response has no socket before its turn, and nothing else tells it that the socket has closed.
+    if (request.httpVersionMajor < 2 && !response.socket) request.socket?.on("close", () => outlet.leave());
     void handler.exchange(exchangeRequest(request, response), outlet, options).then(({ status, headers, body }) => {
-      if (response.destroyed) return;
+      // Gone, or answered by somebody else meanwhile: a timeout, say.
+      if (response.destroyed || response.headersSent) return outlet.leave();
       // A body nobody will read would keep the connection busy: it is closed after the answer.
       const unread = body !== undefined && !request.readableEnded && request.method === "POST";
       response.writeHead(
         status,
         unread && request.httpVersionMajor < 2 ? { ...headers, connection: "close" } : headers,
       );
-      if (body === undefined) return;
+      if (body === undefined) return outlet.open();
       response.end(body);
       if (unread) request.resume();
     });
@@ -82,7 +86,8 @@ function readText(request: NodeRequest, limit: number): Promise<string> {
         body instanceof Uint8Array ? decode(body) : typeof body === "string" ? body : JSON.stringify(body),
       );
     }
-    if (Number(request.headers["content-length"]) > limit) return reject(tooLarge());
+    const declared = Number(request.headers["content-length"]);
+    if (declared > 2 * limit) return reject(tooLarge());
     if (request.destroyed) return reject(unreadable("The body could not be read."));
     let parts: Uint8Array[] = [];
     let size = 0;
@@ -90,9 +95,11 @@ function readText(request: NodeRequest, limit: number): Promise<string> {
       size += part.length;
       if (size <= limit) return parts.push(part);
       parts = [];
-      reject(tooLarge());
+      // Up to here it is read on and dropped: many clients listen only once they have sent everything.
+      if (size > 2 * limit) reject(tooLarge());
     });
     request.on("end", () => {
+      if (size > limit) return reject(tooLarge());
       try {
         resolve(decode(parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)));
       } catch (error) {
@@ -123,8 +130,10 @@ function toRequest(request: NodeRequest, response: NodeResponse): Request {
   }
   const gone = new AbortController();
   response.on("close", () => gone.abort());
-  const base = `http://${request.headers.host ?? "localhost"}`;
+  const base = `http://${request.headers.host ?? request.headers[":authority"] ?? "localhost"}`;
   const target = URL.canParse(url, base) ? new URL(url, base) : new URL("http://localhost/");
+  // No Request takes them, and a client may put them into its Host or its request line.
+  target.username = target.password = "";
   return new Request(target, { method, headers, signal: gone.signal });
 }
 

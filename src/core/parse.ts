@@ -59,6 +59,7 @@ export async function readBody(request: Request, limit: number): Promise<string>
   const tooLarge = () => new RequestError(RequestErrorCode.BODY_TOO_LARGE, `The body is larger than ${limit} bytes.`);
   try {
     const declared = request.headers.get("content-length");
+    if (Number(declared) > 2 * limit) throw tooLarge();
     const isTooLarge = Number(declared) > limit;
     // A declared length within the limit is what the server lets through, so the body may be read in one go.
     if (declared !== null && !isTooLarge) {

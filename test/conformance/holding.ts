@@ -77,10 +77,9 @@ export const holding = {
     const thread = new Conversation(at);
     const interrupt = soleInterrupt(await thread.run("ask"));
     const other = soleInterrupt(await new Conversation(at).run("ask"));
-    for (const metadata of [undefined, {}, other.metadata]) {
-      const entry = { ...answerTo(interrupt, "yes"), metadata };
-      if (metadata === undefined) delete entry.metadata;
-      expect(endOf(await thread.resume([entry as ReturnType<typeof answerTo>]))).toBe("INTERRUPT_NOT_PROVEN");
+    const { metadata: _, ...bare } = answerTo(interrupt, "yes");
+    for (const entry of [bare, { ...bare, metadata: {} }, { ...bare, metadata: other.metadata ?? {} }]) {
+      expect(endOf(await thread.resume([entry]))).toBe("INTERRUPT_NOT_PROVEN");
     }
     expect((await thread.answer(interrupt, "yes")).text).toBe("yes, kept");
   },

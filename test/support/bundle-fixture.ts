@@ -4,9 +4,15 @@ import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
+const bundles = new Map<string, Promise<string>>();
+
 /** Bundles `test/fixtures/<name>.ts` and resolves to its text. For Workers nothing of Node's may be reached: then this fails. */
-export async function bundleFixture(name: string, platform: "node" | "worker"): Promise<string> {
-  return bundle(`test/fixtures/${name}.ts`, platform);
+export function bundleFixture(name: string, platform: "node" | "worker"): Promise<string> {
+  const known = bundles.get(name);
+  if (known !== undefined) return known;
+  const made = bundle(`test/fixtures/${name}.ts`, platform);
+  bundles.set(name, made);
+  return made;
 }
 
 /** The same for any file of the repository. */

@@ -6,6 +6,8 @@ import { bundleFixture } from "./bundle-fixture.ts";
 export interface WorkerdOptions {
   /** Default: `enable_request_signal`, as `wrangler.toml` has it. */
   readonly compatibilityFlags?: string[];
+  /** Variables of the Worker's environment. */
+  readonly bindings?: Record<string, number>;
   /** Bindings of Durable Objects. */
   readonly durableObjects?: Record<string, { className: string; useSQLite: boolean }>;
 }
@@ -16,7 +18,7 @@ export const COMPATIBILITY_DATE = "2026-04-01";
 /** Starts a Worker from its text. Sent a request after `ready`. */
 export function startWorker(
   script: string,
-  { compatibilityFlags = ["enable_request_signal"], durableObjects = {} }: WorkerdOptions = {},
+  { compatibilityFlags = ["enable_request_signal"], bindings = {}, durableObjects = {} }: WorkerdOptions = {},
 ): Miniflare {
   const options: MiniflareOptions = {
     host: "127.0.0.1",
@@ -25,6 +27,7 @@ export function startWorker(
     modules: [{ type: "ESModule", path: "worker.mjs", contents: script }],
     compatibilityDate: COMPATIBILITY_DATE,
     compatibilityFlags,
+    bindings,
     durableObjects,
   };
   return new Miniflare(options);

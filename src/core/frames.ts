@@ -18,9 +18,13 @@ export const frame = (event: object): string => `data: ${escapeSeparators(JSON.s
 export const deltaHead = (event: object): string =>
   `data: ${escapeSeparators(JSON.stringify(event)).slice(0, -1)},"delta":`;
 
-// What needs an escape in JSON, is a line separator, or may be half of a pair.
+// By whole code points (`u`): of the surrogates only halves that belong to no pair match, so emoji are as plain as letters.
+const HALF = /[\ud800-\udfff]/u;
+const HALVES = /[\ud800-\udfff]/gu;
+
+// What needs an escape in JSON, is a line separator, or is half of a pair.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes exactly these
-const NOT_PLAIN = /["\\\u0000-\u001f\u0085\u2028\u2029\ud800-\udfff]/;
+const NOT_PLAIN = /["\\\u0000-\u001f\u0085\u2028\u2029\ud800-\udfff]/u;
 
 /** Whether text may stand between quotes as it is. */
 export const isPlain = (text: string): boolean => !NOT_PLAIN.test(text);
@@ -28,12 +32,11 @@ export const isPlain = (text: string): boolean => !NOT_PLAIN.test(text);
 /** Text as JSON. */
 export const quoted = (text: string): string => escapeSeparators(JSON.stringify(text));
 
-/** Whether text holds nothing that could be half of a surrogate pair. */
-export const isWhole = (delta: string): boolean => !/[\ud800-\udfff]/.test(delta);
+/** Whether text holds no half of a surrogate pair without its other half. */
+export const isWhole = (delta: string): boolean => !HALF.test(delta);
 
 /** The halves that belong to no pair become U+FFFD. */
-export const wellFormed = (text: string): string =>
-  text.replace(/[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]/g, (found) => (found.length === 2 ? found : "\ufffd"));
+export const wellFormed = (text: string): string => text.replace(HALVES, "\ufffd");
 
 /** A comment, for streams that would otherwise be silent. */
 export const KEEP_ALIVE = ": keep-alive\n\n";

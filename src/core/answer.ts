@@ -70,10 +70,16 @@ export function toResponse(
   { status, headers: lines, body }: ExchangeAnswer,
   stream: ReadableStream<Uint8Array> | null,
 ): Response {
+  const given = body === undefined ? stream : body === "" ? null : body;
+  return new Response(given as BodyInit | null, { status, headers: headersInit(lines) });
+}
+
+/** As plain as it can be: @hono/node-server writes a record out as it is, and has to walk through a `Headers`. */
+function headersInit(lines: ExchangeAnswer["headers"]): HeadersInit {
+  if (Object.values(lines).every((value) => typeof value === "string")) return lines as Record<string, string>;
   const headers = new Headers();
   for (const [name, value] of Object.entries(lines)) {
     for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
   }
-  const given = body === undefined ? stream : body === "" ? null : body;
-  return new Response(given as BodyInit | null, { status, headers });
+  return headers;
 }

@@ -8,7 +8,11 @@ export interface NodeResponse {
   readonly writableNeedDrain: boolean;
   readonly destroyed: boolean;
   readonly headersSent: boolean;
+  /** Absent until the answers before it on a pipelined connection are out. */
+  readonly socket?: unknown;
   writeHead(status: number, headers: Record<string, string | string[]>): unknown;
+  /** Of HTTP/1 only: the head of an HTTP/2 answer leaves at once anyway. */
+  flushHeaders?(): void;
   write(chunk: string): boolean;
   end(chunk?: string | Uint8Array): unknown;
   on(event: string, listener: () => void): unknown;
@@ -39,11 +43,21 @@ export class ResponseOutlet implements Outlet {
     this.#response = response;
     response.on("drain", () => this.#wake());
     // Comes after every response; only before its end does it mean that the client left.
-    response.on("close", () => {
-      this.#gone = true;
-      this.#wake();
-      if (!this.#ended) this.#left?.();
-    });
+    response.on("close", () => this.leave());
+  }
+
+  /** The head is sent: it leaves at once, with the first frames or, where those have to wait, before them. */
+  open(): void {
+    if (!this.#flushDue) this.#response.flushHeaders?.();
+  }
+
+  /** Nobody reads on. */
+  leave(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#pending = "";
+    this.#wake();
+    if (!this.#ended) this.#left?.();
   }
 
   write(frame: string): void {
@@ -68,7 +82,7 @@ export class ResponseOutlet implements Outlet {
 
   left(callback: () => void): void {
     this.#left = callback;
-    if (this.#response.destroyed) callback();
+    if (this.#gone || this.#response.destroyed) callback();
   }
 
   #schedule(): void {

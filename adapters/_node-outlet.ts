@@ -6,6 +6,7 @@ import type { Outlet } from "../src/index.ts";
 /** The members used of an `http.ServerResponse`, or of its HTTP/2 likeness. */
 export interface NodeResponse {
   readonly writableNeedDrain: boolean;
+  readonly writableEnded: boolean;
   readonly destroyed: boolean;
   readonly headersSent: boolean;
   /** Absent until the answers before it on a pipelined connection are out. */

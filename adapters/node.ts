@@ -129,7 +129,9 @@ function toRequest(request: NodeRequest, response: NodeResponse): Request {
     for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
   }
   const gone = new AbortController();
-  response.on("close", () => gone.abort());
+  response.on("close", () => {
+    if (!response.writableEnded) gone.abort();
+  });
   const base = `http://${request.headers.host ?? request.headers[":authority"] ?? "localhost"}`;
   const target = URL.canParse(url, base) ? new URL(url, base) : new URL("http://localhost/");
   // No Request takes them, and a client may put them into its Host or its request line.

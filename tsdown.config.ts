@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { UserConfig } from "tsdown";
-import { consolePagePlugin } from "./scripts/console-page.mjs";
+import { consolePagePlugin } from "./scripts/console-page.ts";
+import { projectTemplatePlugin } from "./scripts/project-template.ts";
 
 /** One thing a user can import or run: what package.json calls it, the file it is built from and to. */
 export interface Entry {
@@ -45,7 +46,7 @@ const config: UserConfig = {
   dts: true,
   sourcemap: false,
   failOnWarn: true,
-  plugins: [consolePagePlugin()],
+  plugins: [consolePagePlugin(), projectTemplatePlugin()],
   checks: { pluginTimings: false },
   // What the package depends on stays an import, the dynamic ones included; so do the runtimes' own modules.
   deps: { skipNodeModulesBundle: true, neverBundle: [/^(node|bun|cloudflare):/, "bun"] },

@@ -14,7 +14,8 @@ const stamp = join(dist, ".built-from");
 const inputs = [
   "src",
   "adapters",
-  "scripts/console-page.mjs",
+  "scripts/console-page.ts",
+  "scripts/project-template.ts",
   "package.json",
   "package-lock.json",
   "tsconfig.json",

@@ -1,4 +1,4 @@
-/** The built page, put in by the package's build (`scripts/console-page.mjs`). */
+/** The built page, put in by the package's build (`scripts/console-page.ts`). */
 declare module "holdline:console-page" {
   /** The page's program: one ES module. */
   export const script: string;

@@ -5,13 +5,13 @@
  */
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import type { Rolldown } from "tsdown";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const page = fileURLToPath(new URL("../src/console/page", import.meta.url));
 const ID = "holdline:console-page";
 
-/** @param {string} text */
-const hashOf = (text) => `sha256-${createHash("sha256").update(text).digest("base64")}`;
+const hashOf = (text: string): string => `sha256-${createHash("sha256").update(text).digest("base64")}`;
 
 /** The page's program, styles and licences. */
 async function buildPage() {
@@ -51,8 +51,7 @@ async function buildPage() {
   });
   if (!("output" in built)) throw new Error("The console's page was built into more than one program.");
   const chunks = built.output.filter((file) => file.type === "chunk");
-  /** @param {string} ending */
-  const asset = (ending) => {
+  const asset = (ending: string): string => {
     const found = built.output.filter((file) => file.type === "asset" && file.fileName.endsWith(ending));
     if (found.length !== 1 || found[0]?.type !== "asset")
       throw new Error(`The console's page needs one ${ending} file.`);
@@ -69,10 +68,8 @@ async function buildPage() {
   return { script, style, licenses: asset(".md") };
 }
 
-/** @returns {import("rolldown").Plugin} */
-export function consolePagePlugin() {
-  /** @type {ReturnType<typeof buildPage> | undefined} */
-  let building;
+export function consolePagePlugin(): Rolldown.Plugin {
+  let building: ReturnType<typeof buildPage> | undefined;
   return {
     name: "holdline-console-page",
     resolveId: (id) => (id === ID ? `\0${ID}` : undefined),

@@ -27,8 +27,8 @@ export interface Spawned {
   readonly said: Record<string, string>;
   /** What it has written to stderr by now. */
   readonly stderr: () => string;
-  /** Kills it, and resolves once it is gone. */
-  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Sends it a signal, SIGKILL unless told otherwise, and resolves to its exit code once it is gone: `null` when the signal was its end. */
+  kill(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 /** Runs a file and waits for its first line. Rejects with what it wrote to stderr when it ends before. */
@@ -39,7 +39,7 @@ export async function spawnFile(runtime: ProcessRuntime, file: string, args: rea
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     errors += text;
   });
-  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const gone = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const line = new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).once("line", resolve);
     child.once("error", reject);
@@ -49,11 +49,17 @@ export async function spawnFile(runtime: ProcessRuntime, file: string, args: rea
     child,
     said: JSON.parse(await within(30_000, line, `the first line of ${file}`)),
     stderr: () => errors,
-    async kill(signal = "SIGKILL") {
+    kill(signal = "SIGKILL") {
       child.kill(signal);
-      await gone;
+      return gone;
     },
   };
+}
+
+/** A fixture in a process, which may be sent signals. */
+export interface ServedProcess extends Instance {
+  /** See `Spawned.kill`. */
+  kill(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 /** Serves a fixture of the suite's: it prints where the agent is and where its control is, and takes the agent's port to serve at again. */
@@ -61,7 +67,7 @@ export async function serveFixture(
   runtime: ProcessRuntime,
   name: string,
   args: readonly string[] = [],
-): Promise<Instance> {
+): Promise<ServedProcess> {
   const folder = await mkdtemp(join(tmpdir(), "holdline-fixture-"));
   const file = join(folder, `${name}.mjs`);
   await writeFile(file, await bundleFixture(name, "node"));
@@ -76,6 +82,7 @@ export async function serveFixture(
     get pingUrl() {
       return `${spawned.said.control}/ping`;
     },
+    kill: (signal) => spawned.kill(signal),
     async restart() {
       await spawned.kill();
       spawned = await spawnFile(runtime, file, [...args, new URL(url).port]);

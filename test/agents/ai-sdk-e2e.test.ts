@@ -2,7 +2,7 @@ import { tool } from "ai";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { serve } from "../../adapters/node.ts";
-import { type AiAgentOptions, aiAgent, approval, contextOf } from "../../src/agents/ai-sdk.ts";
+import { aiAgent, approval, contextOf } from "../../src/agents/ai-sdk.ts";
 import { createHandler, type HandlerOptions } from "../../src/index.ts";
 import { type HttpClient, httpClient } from "../support/http-client.ts";
 import { until } from "../support/promises.ts";
@@ -37,7 +37,7 @@ interface Desk {
 /** A travel desk behind a real socket on either side: the model's, and the client's. */
 async function desk(
   replies: Reply[],
-  options: Partial<AiAgentOptions> = {},
+  options: { maxRetries?: number; timeout?: { chunkMs: number } } = {},
   more: Partial<HandlerOptions> = {},
 ): Promise<Desk> {
   const llm = await openAiServer(...replies);

@@ -87,6 +87,15 @@ describe("what may import what", () => {
     expect(trespasses(imports, isAllowed)).toEqual([]);
   });
 
+  it("an agent reaches the public surface, its own files, the protocol and what it serves", () => {
+    const served = new Set(["@ag-ui/core", "@ag-ui/client", "ai"]);
+    const isAllowed = (target: string) =>
+      target === "src/index.ts" || target.startsWith("src/agents/") || served.has(target);
+    const imports = importsUnder("src/agents");
+    expect(imports).not.toEqual([]);
+    expect(trespasses(imports, isAllowed)).toEqual([]);
+  });
+
   it("the testing entry reaches the public surface, its own files and the same packages", () => {
     const isAllowed = (target: string) =>
       target === "src/index.ts" || target.startsWith("src/testing/") || neutralPackages.has(target);

@@ -34,7 +34,7 @@ export interface ThreadNamespace {
 
 /** Where a thread's object is: the name of a namespace's binding, or what gives its stub. */
 export type ThreadRoute<Env> =
-  | { binding: keyof Env & string }
+  | { binding: string }
   /** For a jurisdiction or a location hint; `threadName` gives a name under which no two threads meet. */
   | { stub: (env: Env, threadId: string, identity: string | null) => ThreadStub };
 
@@ -105,7 +105,8 @@ export function createThreadObject<Env = unknown>(
       if (holds === this.#beating) return;
       this.#beating = holds;
       const { storage } = this.#state;
-      void (holds ? storage.setAlarm(Date.now() + heartBeatMs) : storage.deleteAlarm());
+      // Where storage fails the platform drops the object, and with it the answer that waits for it.
+      (holds ? storage.setAlarm(Date.now() + heartBeatMs) : storage.deleteAlarm()).catch(() => {});
     }
   };
 }
@@ -121,8 +122,7 @@ export interface ThreadsWorker<Env> {
  * that `createGate` names, `identify` and `cors` among them; give `createThreadObject` and this one and the same function.
  * `fetch` throws what `createGate` throws for options outside their range, and rejects never besides.
  */
-// biome-ignore lint/suspicious/noExplicitAny: without a type for the environment any binding may be named.
-export function routeThreads<Env = any>(
+export function routeThreads<Env = unknown>(
   route: ThreadRoute<Env>,
   options: (env: Env) => Partial<HandlerOptions> = () => ({}),
 ): ThreadsWorker<Env> {
@@ -161,10 +161,11 @@ export function routeThreads<Env = any>(
 /** The name of a thread's object: one string for the pair, and no two pairs with the same. */
 export const threadName = (identity: string | null, threadId: string): string => JSON.stringify([identity, threadId]);
 
-function stubOf<Env>(env: Env, binding: keyof Env & string, name: string): ThreadStub {
-  const namespace = env[binding] as ThreadNamespace | undefined;
-  if (namespace === undefined)
+function stubOf(env: unknown, binding: string, name: string): ThreadStub {
+  const namespace = (env as Partial<Record<string, ThreadNamespace>>)[binding];
+  if (namespace === undefined) {
     throw new TypeError(`No Durable Object namespace is bound as "${binding}": add it to wrangler.toml.`);
+  }
   return namespace.get(namespace.idFromName(name) as never);
 }
 

@@ -106,8 +106,10 @@ function readText(request: NodeRequest, limit: number): Promise<string> {
         reject(error);
       }
     });
-    // A client that leaves half-way: `end` never comes.
-    request.on("close", () => reject(unreadable("The body could not be read.")));
+    // A client that leaves half-way: `end` never comes. After it, an error would be made for nothing at every request.
+    request.on("close", () => {
+      if (!request.readableEnded) reject(unreadable("The body could not be read."));
+    });
     request.on("error", () => reject(unreadable("The body could not be read.")));
   });
 }

@@ -44,3 +44,4 @@ export { createHandler } from "./core/handle.ts";
 export type { HandlerOptions, HumanInputRequest, TraceEvent, Warning } from "./core/options.ts";
 export type { ExchangeAnswer, ExchangeRequest, Outlet } from "./core/outlet.ts";
 export type { HandleOptions } from "./core/receive.ts";
+export type { ReplayedRun } from "./core/replay.ts";

@@ -2,8 +2,9 @@
  * What an agent is and what it is handed. Types only; `context.ts` implements them.
  * `AgentContext` is not named `Context` because Hono and `@ag-ui/core` have one.
  */
-import type { Event, Interrupt, JsonPatchOperation, RunAgentInput, TokenUsage } from "@ag-ui/core";
+import type { Event, Interrupt, JsonPatchOperation, Message, RunAgentInput, TokenUsage } from "@ag-ui/core";
 import type { JsonSchema, JsonValue, StandardSchemaV1 } from "./answer-schema.ts";
+import type { ReplayedRun } from "./replay.ts";
 
 type Spelled<E> = E extends { type: infer T extends string } ? Omit<E, "type"> & { type: T | `${T}` } : never;
 
@@ -222,7 +223,10 @@ export interface AgentContext {
 
   /** Replaces the state and shows it as STATE_SNAPSHOT. */
   setState(next: unknown): Promise<void>;
-  /** Applies an RFC 6902 patch to the state and shows it. @throws EventRefusedError when it does not apply. */
+  /**
+   * Applies an RFC 6902 patch to the state and shows it. @throws EventRefusedError when it does not apply; as an event
+   * (`emit`) it would be sent as the state as it stands, with a warning.
+   */
   patchState(operations: JsonPatchOperation[]): Promise<void>;
   /** Shows an activity, or with `patch` changes one shown before. Resolves to its messageId. */
   activity(activity: {
@@ -252,9 +256,34 @@ export interface AgentContext {
   inputRequired(prompt: string, options?: { reason?: string }): InputRequired;
 
   /**
+   * Says that the agent keeps the conversation: `give` is asked for all of it before every interrupt its runs end
+   * with, and it goes out as MESSAGES_SNAPSHOT. It has to be the whole, under the ids that were shown: a client
+   * drops what a snapshot leaves out. What cannot go out is left to `onWarning`, and the question goes out without it.
+   */
+  keepMessages(give: () => readonly Message[]): void;
+
+  /**
+   * Restates earlier runs of the thread, before the run that is open: for a client that came back without them.
+   * It comes first, before anything else is awaited or emitted; runs that have to be loaded are given as a
+   * promise, and this run begins on the stream when it has resolved. All of them or none: an event that may not go
+   * out, a message that the client's input holds already included, refuses the whole, and this run just begins.
+   * @throws EventRefusedError `EVENT_REFUSED`; TurnEndedError `TURN_ENDED`; TurnReleasedError `TURN_RELEASED`;
+   * what the promise rejects with.
+   */
+  replay(runs: readonly ReplayedRun[] | PromiseLike<readonly ReplayedRun[]>): Promise<void>;
+
+  /**
+   * Keeps the stream open, after the run has finished as soon as the function has, until `work` has settled, at
+   * the latest for `closeTimeoutMs`. When it rejects, the run failed after all: RUN_ERROR follows RUN_FINISHED, worded
+   * as for a function that throws. Meanwhile the thread is free. A run that failed, or was stopped, waits for nothing.
+   */
+  waitUntil(work: PromiseLike<unknown>): void;
+
+  /**
    * Decides that the run ends as an interrupt with these questions, which the agent keeps itself; see
    * `Agent.keepsInterrupts`. They go out as they are, once its function has ended.
-   * @throws TypeError for an agent that does not say so, or without any interrupt.
+   * @throws TypeError for an agent that does not say so; EventRefusedError `EVENT_REFUSED` for what is no interrupt, for none at all,
+   * and for two with one id.
    */
   interrupted(interrupts: readonly Interrupt[]): void;
 }

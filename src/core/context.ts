@@ -6,6 +6,7 @@ import {
   contentToText,
   type Interrupt,
   type JsonPatchOperation,
+  type Message,
   type RunAgentInput,
   type TokenUsage,
 } from "@ag-ui/core";
@@ -235,6 +236,18 @@ class TurnContext<A = unknown> {
     this.#turn.stop(stopped());
   }
 
+  replay(runs: Parameters<AgentContext["replay"]>[0]): Promise<void> {
+    return attempt(() => this.#turn.replay(runs));
+  }
+
+  waitUntil(work: PromiseLike<unknown>): void {
+    this.#turn.waitUntil(work);
+  }
+
+  keepMessages(give: () => readonly Message[]): void {
+    this.#turn.output.keepMessages(give);
+  }
+
   interrupted(interrupts: readonly Interrupt[]): void {
     this.#turn.interrupted(interrupts);
   }
@@ -433,6 +446,9 @@ const METHODS = [
   "warn",
   "report",
   "stop",
+  "keepMessages",
+  "replay",
+  "waitUntil",
   "interrupted",
   "toolCall",
   "step",

@@ -4,18 +4,31 @@
 import type { Interrupt } from "@ag-ui/core";
 import type { InputRequired } from "./agent.ts";
 import { AGENT_FAILED, PromptInvalidError, PublicError } from "./errors.ts";
+import { isTooLong } from "./frames.ts";
+import type { WireEvent } from "./items.ts";
 
 export type Ending =
   | { readonly outcome: { type: "success"; pendingToolCallIds?: string[] }; readonly result?: unknown }
   | { readonly outcome: { type: "interrupt"; interrupts: Interrupt[] } }
   | { readonly outcome: { type: "cancelled" } }
-  | { readonly error: { message: string; code: string } };
+  | { readonly error: { message: string; code?: string } };
 
 export const CANCELLED: Ending = { outcome: { type: "cancelled" } };
 
-/** A function's result as the run's. @throws what JSON cannot say (a BigInt, a cycle). */
+/** A success names the calls that are left to others; no other ending does. */
+export const withPending = (ending: Ending, pendingToolCallIds: string[]): Ending =>
+  "outcome" in ending && ending.outcome.type === "success" && pendingToolCallIds.length > 0
+    ? { ...ending, outcome: { type: "success", pendingToolCallIds } }
+    : ending;
+
+/** The event a run ends with. */
+export const lastEvent = (ending: Ending, ids: { threadId: string; runId: string }): WireEvent =>
+  "error" in ending ? { type: "RUN_ERROR", ...ending.error } : { type: "RUN_FINISHED", ...ids, ...ending };
+
+/** A function's result as the run's. @throws for what JSON cannot say (a BigInt, a cycle), or not in one frame. */
 export function success(result: unknown): Ending {
   const text = JSON.stringify(result);
+  if (text !== undefined && isTooLong(text)) throw new RangeError("The agent's result is longer than a frame may be.");
   // A whole `null` is no result (AG-UI: optional members are omitted, never null).
   // Read back: what is sent later is what was tried here, whatever a getter or `toJSON` would say the second time.
   return text === undefined || text === "null"

@@ -7,6 +7,7 @@
 import type {
   AddOperation,
   Event,
+  Interrupt,
   RemoveOperation,
   SubagentFinishedSuccessOutcome,
   SubagentFinishedSuspendedOutcome,
@@ -15,7 +16,19 @@ import { EventRefusedError } from "./errors.ts";
 import { messages, toolContent } from "./input-shape.ts";
 import type { WireEvent } from "./items.ts";
 import { type Finding, formatPath, readShape } from "./read-shape.ts";
-import { type ClosedShape, closed, json, list, open, optional, required, text, union, word } from "./shape.ts";
+import {
+  type ClosedShape,
+  closed,
+  json,
+  list,
+  open,
+  optional,
+  required,
+  type Shape,
+  text,
+  union,
+  word,
+} from "./shape.ts";
 
 type Emitted = Exclude<Event, { type: `RUN_${string}` }>;
 type Of<T extends string> = Emitted extends infer E
@@ -72,6 +85,19 @@ const subagentOutcome = union(
     suspended: closed<SubagentFinishedSuspendedOutcome>({ type: required(text), interruptIds: optional(list(text)) }),
   },
   "malformed",
+);
+
+const interrupts = list(
+  closed<Interrupt>({
+    id: required(text),
+    reason: required(text),
+    message: optional(text),
+    toolCallId: optional(text),
+    responseSchema: optional(open),
+    expiresAt: optional(text),
+    metadata: optional(open),
+    subagentRunId: optional(text),
+  }),
 );
 
 const EVENTS: { readonly [T in `${Emitted["type"]}`]: ClosedShape } = {
@@ -146,33 +172,46 @@ const EVENTS: { readonly [T in `${Emitted["type"]}`]: ClosedShape } = {
   SUBAGENT_ERROR: closed<Of<"SUBAGENT_ERROR">>({ ...subagent, message: required(text), code: optional(text) }),
 };
 
-/**
- * The event as it may go out, a new object.
- * @param stripped is told of what the protocol does not describe and is gone.
- * @throws EventRefusedError
- */
-export function shape(given: unknown, stripped: (type: string, finding: Finding) => void): WireEvent {
-  const type = typeof given === "object" && given !== null ? (given as WireEvent).type : undefined;
+/** Told of what the protocol does not describe and is gone. */
+export type Stripped = (type: string, finding: Finding) => void;
+
+/** The event as it may go out, a new object. @throws EventRefusedError */
+export function shape(given: unknown, stripped: Stripped): WireEvent {
+  const type = attempt(() => (given as Partial<WireEvent> | null | undefined)?.type, "An event");
   const known =
     typeof type === "string" && Object.hasOwn(EVENTS, type) ? EVENTS[type as keyof typeof EVENTS] : undefined;
   if (known === undefined) throw new EventRefusedError(unknownType(type));
-  // Its one possible role goes without saying.
-  const role = (given as WireEvent).role ?? "reasoning";
-  const event = type === "REASONING_MESSAGE_START" ? { ...(given as WireEvent), role } : given;
-  const { value, issues, findings } = readAlong(known, event, type as string);
-  const [issue] = issues;
-  if (issue !== undefined)
-    throw new EventRefusedError(`${type}: ${formatPath(issue.path, "the event")}: ${issue.message}.`);
-  for (const finding of findings) if (finding.kind === "stripped") stripped(type as string, finding);
-  return value as WireEvent;
+  return read(known, () => withRole(given as WireEvent), type as string, stripped) as WireEvent;
 }
 
-/** What a getter or a `toJSON` throws is the event's fault, and no other error than any other fault of it. */
-function readAlong(known: ClosedShape, event: unknown, type: string): ReturnType<typeof readShape> {
+/** Where there is one possible role it goes without saying. */
+const withRole = (event: WireEvent): WireEvent =>
+  event.type === "REASONING_MESSAGE_START" && (event.role ?? null) === null ? { ...event, role: "reasoning" } : event;
+
+/** Interrupts that an agent keeps itself, as they may go out. @throws EventRefusedError */
+export function shapeInterrupts(given: unknown, stripped: Stripped): Interrupt[] {
+  const all = read(interrupts, () => given, "interrupts", stripped) as Interrupt[];
+  if (all.length === 0) throw new EventRefusedError("An interrupt outcome needs at least one interrupt.");
+  if (new Set(all.map(({ id }) => id)).size < all.length)
+    throw new EventRefusedError("Two of the interrupts have one id.");
+  return all;
+}
+
+function read(shape: Shape, given: () => unknown, what: string, stripped: Stripped): unknown {
+  const { value, issues, findings } = attempt(() => readShape(shape, given(), true), what);
+  const [issue] = issues;
+  if (issue !== undefined)
+    throw new EventRefusedError(`${what}: ${formatPath(issue.path, "the whole")}: ${issue.message}.`);
+  for (const finding of findings) if (finding.kind === "stripped") stripped(what, finding);
+  return value;
+}
+
+/** A getter or a `toJSON` may throw. */
+function attempt<T>(reading: () => T, what: string): T {
   try {
-    return readShape(known, event, true);
+    return reading();
   } catch (cause) {
-    throw new EventRefusedError(`${type} cannot be said in JSON.`, { cause });
+    throw new EventRefusedError(`${what} cannot be said in JSON.`, { cause });
   }
 }
 

@@ -40,3 +40,10 @@ export const wellFormed = (text: string): string => text.replace(HALVES, "\ufffd
 
 /** A comment, for streams that would otherwise be silent. */
 export const KEEP_ALIVE = ": keep-alive\n\n";
+
+/** Readers of the protocol give up on a frame of 10 MiB; none of ours is longer than this, in bytes. */
+export const LONGEST_FRAME = 8 * 1024 * 1024;
+
+/** Whether a frame, or what goes into one, is too long to be read. Most are so short that nobody has to count their bytes. */
+export const isTooLong = (text: string): boolean =>
+  text.length * 3 > LONGEST_FRAME && new TextEncoder().encode(text).byteLength > LONGEST_FRAME;

@@ -18,6 +18,8 @@ export interface Item {
   /** What opened it, and opens it again after an interrupt. */
   readonly start: WireEvent;
   state: "open" | "suspended" | "closed";
+  /** A subagent whose agent said that it is suspended: a later run may go on with it. */
+  waits?: boolean;
   /** The first half of a surrogate pair, waiting for the delta with the second. */
   half: string;
   /** What frames of its deltas begin with, once one was made. */

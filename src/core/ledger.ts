@@ -180,7 +180,8 @@ export class Ledger {
 
   #checkAnnouncement({ subagentRunId, parentSubagentRunId }: WireEvent, known: Item | undefined): void {
     const id = subagentRunId as string;
-    if (known !== undefined || this.#attributed.has(id))
+    const goesOn = known?.waits === true && known.state === "closed" && !this.#announced.has(id);
+    if ((known !== undefined && !goesOn) || this.#attributed.has(id))
       refuse(`SUBAGENT_STARTED: ${JSON.stringify(id)} was used; it names one invocation, from its announcement on.`);
     if (parentSubagentRunId === undefined || this.#announced.has(parentSubagentRunId as string)) return;
     // One that an interrupt closed is announced again before this event goes out.
@@ -228,6 +229,7 @@ export class Ledger {
       return [];
     }
     const out = this.#begin();
+    item.waits = (event.outcome as { type?: unknown } | undefined)?.type === "suspended";
     // What a subagent owns ends no later than it does (AG-UI subagents).
     if (item.kind === "subagent") for (const owned of this.#ownedBy(item.id)) this.#shut(owned, endOf(owned), out);
     this.#shut(item, event, out);

@@ -2,24 +2,21 @@
  * A turn's way to the wire. Every event passes here: shaped, checked by the ledger, framed, and
  * written to whatever the turn has now — the open run, the kept events of a pause, or nobody.
  */
-import type { Interrupt } from "@ag-ui/core";
+import type { Interrupt, RunAgentInput } from "@ag-ui/core";
 import { Chunks } from "./chunks.ts";
-import type { Ending } from "./ending.ts";
+import { type Ending, withPending } from "./ending.ts";
 import { EventRefusedError } from "./errors.ts";
-import { shape } from "./event-shape.ts";
-import { deltaHead, frame, isPlain, quoted } from "./frames.ts";
+import { type Stripped, shape, shapeInterrupts } from "./event-shape.ts";
+import { deltaHead, frame, isPlain, isTooLong, LONGEST_FRAME, quoted } from "./frames.ts";
 import { appendTo, endOf, type Item, joinHalves, type WireEvent } from "./items.ts";
 import { KeptEvents, nobody, type Sink } from "./kept-events.ts";
 import { Ledger } from "./ledger.ts";
-import { type Finding, formatPath } from "./read-shape.ts";
-import type { Run } from "./run.ts";
+import { formatPath } from "./read-shape.ts";
 import { TurnState } from "./state.ts";
 
 /** Checks one event against the protocol's schemas; throws EventRefusedError. */
 export type EventCheck = (event: WireEvent) => void;
 
-/** Readers of the protocol give up on a frame of 10 MiB; none of ours is longer than this, in bytes. */
-const LONGEST_FRAME = 8 * 1024 * 1024;
 /** A longer delta goes out in pieces, in UTF-16 units: each may take six bytes. */
 const LONGEST_DELTA = 1024 * 1024;
 /** How many warnings a turn gives of what was stripped from its events. */
@@ -33,6 +30,7 @@ export class Output {
   readonly #check: EventCheck | undefined;
   readonly #warn: (code: string, message: string) => void;
   #sink: Sink = nobody;
+  #messages: (() => unknown) | undefined;
   /** Where something was stripped, indexes aside: said once. */
   readonly #stripped = new Set<string>();
 
@@ -94,8 +92,13 @@ export class Output {
     change?.commit();
   }
 
-  readonly #tellStripped = (type: string, { path, message }: Finding): void => {
-    const where = `${type}: ${formatPath(path, "the event")}`;
+  /** Interrupts that the agent keeps itself, as they may go out. @throws EventRefusedError */
+  interrupts(given: unknown): Interrupt[] {
+    return shapeInterrupts(given, this.#tellStripped);
+  }
+
+  readonly #tellStripped: Stripped = (type, { path, message }) => {
+    const where = `${type}: ${formatPath(path, "the whole")}`;
     const kind = where.replace(/\d+/g, "");
     if (this.#stripped.has(kind) || this.#stripped.size >= MOST_STRIPPED) return;
     this.#stripped.add(kind);
@@ -123,13 +126,28 @@ export class Output {
   }
 
   /** A run carries the turn from here: what its client must know, then what was kept. */
-  attach(run: Run): void {
+  attach(sink: Sink, input: RunAgentInput): void {
     const kept = this.#sink;
-    this.#sink = run;
-    this.ledger.beginRun(run.input);
-    const told = this.state.beginRun(run.input.state);
-    if (told !== undefined) run.write(frame(told));
-    if (kept instanceof KeptEvents) kept.drain(run);
+    this.#sink = sink;
+    this.ledger.beginRun(input);
+    const told = this.state.beginRun(input.state);
+    if (told !== undefined) sink.write(frame(told));
+    if (kept instanceof KeptEvents) kept.drain(sink);
+  }
+
+  /** Closes a run that is restated. What was told in it is what the next one's client has. @returns its calls without a result. */
+  endRestated(sink: Sink): string[] {
+    const unanswered = this.ledger.unanswered();
+    for (const event of this.ledger.endRun()) sink.write(frame(event));
+    this.state.endRun();
+    this.state.beginRun(this.state.value);
+    return unanswered;
+  }
+
+  /** Goes on with a run where `before` has sent nothing. */
+  take(sink: Sink, before: Output): void {
+    this.#sink = sink;
+    this.#messages = before.#messages;
   }
 
   /** The sink that a resume took the place of lets its writers go on. */
@@ -145,26 +163,46 @@ export class Output {
     this.#sink = nobody;
   }
 
+  /** Asks for the whole conversation before each interrupt, to show it. */
+  keepMessages(give: () => unknown): void {
+    this.#messages = give;
+  }
+
   /** Writes what closes the run's stream before an interrupt. What was open is only suspended. */
   suspend(interrupts: readonly Interrupt[]): void {
-    const state = this.state.endRun();
-    // A state that has grown too large for a frame was told in patches.
-    const told = state === undefined ? "" : frame(state);
-    if (told !== "" && !isTooLong(told)) this.#sink.write(told);
+    this.#showWhole();
     const raisedBy = (owner: string) =>
       interrupts.filter(({ subagentRunId }) => subagentRunId === owner).map(({ id }) => id);
     for (const event of this.ledger.endRun(raisedBy)) this.#sink.write(frame(event));
+  }
+
+  /** Before an interrupt its client is told the whole: the state, where the turn changed it, and the messages, where the agent keeps them. */
+  #showWhole(): void {
+    const state = this.state.endRun();
+    // A state that has grown too long for a frame was told in patches.
+    const told = state === undefined ? "" : frame(state);
+    if (told !== "" && !isTooLong(told)) this.#sink.write(told);
+    if (this.#messages === undefined) return;
+    try {
+      this.send({ type: "MESSAGES_SNAPSHOT", messages: this.#messages() });
+    } catch (error) {
+      // The question goes out all the same: an answer to it is worth more than a view of what led to it.
+      const why = error instanceof EventRefusedError ? error.message : "giving them failed.";
+      this.#warn("MESSAGES_NOT_SHOWN", `The agent's messages could not be shown before an interrupt: ${why}`);
+    }
   }
 
   /** Writes what closes the run's stream before its last event, and gives that event its list of unanswered calls. */
   close(ending: Ending): Ending {
     // RUN_ERROR ends whatever is open (AG-UI lifecycle).
     if ("error" in ending) return ending;
-    const pendingToolCallIds = this.ledger.unanswered();
+    if (ending.outcome.type === "interrupt") {
+      this.suspend(ending.outcome.interrupts);
+      return ending;
+    }
+    const unanswered = this.ledger.unanswered();
     for (const event of this.ledger.endRun()) this.#sink.write(frame(event));
-    return ending.outcome.type === "success" && pendingToolCallIds.length > 0
-      ? { ...ending, outcome: { type: "success", pendingToolCallIds } }
-      : ending;
+    return withPending(ending, unanswered);
   }
 }
 
@@ -180,7 +218,3 @@ function framed(event: WireEvent): string {
     throw new EventRefusedError(`${event.type} is longer than the ${LONGEST_FRAME} bytes a frame may have.`);
   return text;
 }
-
-/** Most frames are so short that nobody has to count their bytes. */
-const isTooLong = (text: string): boolean =>
-  text.length * 3 > LONGEST_FRAME && new TextEncoder().encode(text).byteLength > LONGEST_FRAME;

@@ -77,11 +77,9 @@ function readValue(reading: Reading, shape: Shape, value: unknown, depth: number
     case "flag":
       if (typeof value === "boolean") return value;
       break;
-    case "whole": {
-      const rounded = Math.round(Number(value));
-      if (Number.isSafeInteger(rounded) && typeof value !== "boolean") return rounded;
+    case "whole":
+      if (typeof value === "number" && Number.isSafeInteger(Math.round(value))) return Math.round(value);
       break;
-    }
     case "pointer":
       if (typeof value === "string" && /^(\/([^/~]|~[01])*)*$/.test(value)) return value;
       break;

@@ -2,15 +2,15 @@
  * One run on one exchange: RUN_STARTED to its terminating event, or a lone RUN_ERROR. It owns the
  * outlet and hears when the client leaves; which turn it carries, if any, is the turn's business.
  */
-import { aggregateTokenUsage, PROTOCOL_VERSION, type RunAgentInput, type TokenUsage } from "@ag-ui/core";
-import type { Ending } from "./ending.ts";
+import { PROTOCOL_VERSION, type RunAgentInput, type TokenUsage } from "@ag-ui/core";
+import { type Ending, lastEvent } from "./ending.ts";
 import type { InterruptCause, RefusalCode, RequestErrorCode } from "./errors.ts";
 import { frame, KEEP_ALIVE } from "./frames.ts";
 import type { WireEvent } from "./items.ts";
 import type { KeepAlive, Quiet } from "./keep-alive.ts";
 import { nobody, type Sink } from "./kept-events.ts";
 import { type ExchangeRequest, type Outlet, webRequest } from "./outlet.ts";
-import { countable } from "./usage.ts";
+import { countable, summed } from "./usage.ts";
 
 export class Run implements Sink, Quiet {
   readonly input: RunAgentInput;
@@ -26,6 +26,8 @@ export class Run implements Sink, Quiet {
   #request: ExchangeRequest | undefined;
   #webRequest: Request | undefined;
   #usage: TokenUsage[] = [];
+  /** What was written and does not leave yet. */
+  #held: string[] | undefined;
   readonly #heardLeaving = () => {
     const outlet = this.#outlet;
     if (outlet === undefined) return;
@@ -61,6 +63,10 @@ export class Run implements Sink, Quiet {
   }
 
   write(text: string): void {
+    if (this.#held !== undefined) {
+      this.#held.push(text);
+      return;
+    }
     this.active = true;
     this.#outlet?.write(text);
   }
@@ -77,10 +83,26 @@ export class Run implements Sink, Quiet {
     if (!this.full) this.#outlet?.write(KEEP_ALIVE);
   }
 
-  /** Says that the run has started. The version is this producer's own, never an echo (AG-UI versioning). */
+  /**
+   * Says that the run has started. The version is this producer's own, never an echo (AG-UI versioning). Nothing
+   * leaves before `begin`: earlier runs may have to go before it.
+   */
   start(): void {
     const { threadId, runId, parentRunId } = this.input;
-    this.write(frame({ type: "RUN_STARTED", threadId, runId, protocolVersion: PROTOCOL_VERSION, parentRunId }));
+    this.#held = [frame({ type: "RUN_STARTED", threadId, runId, protocolVersion: PROTOCOL_VERSION, parentRunId })];
+  }
+
+  /** Whether something could still go before the run: it has not begun, and nothing waits to go out but its start. */
+  get isFresh(): boolean {
+    return this.#held?.length === 1;
+  }
+
+  /** Lets out what is held back, behind `earlier`. */
+  begin(earlier: readonly string[] = []): void {
+    const held = this.#held;
+    if (held === undefined) return;
+    this.#held = undefined;
+    for (const text of [...earlier, ...held]) this.write(text);
   }
 
   /** Counts what a model used, for this run's terminating event. */
@@ -88,22 +110,11 @@ export class Run implements Sink, Quiet {
     this.#usage.push(countable(entry));
   }
 
-  /** Writes the terminating event and closes. Nothing follows it. */
-  finish(ending: Ending): void {
+  /** Writes the terminating event and closes. Nothing follows it but, where `late` comes to one, a RUN_ERROR. */
+  finish(ending: Ending, late?: Promise<Ending | undefined>): void {
     const { threadId, runId } = this.input;
-    const usage = this.#usage.length > 0 ? { usage: aggregateTokenUsage(this.#usage) } : {};
-    this.#end(
-      "error" in ending
-        ? { type: "RUN_ERROR", ...ending.error, ...usage }
-        : {
-            type: "RUN_FINISHED",
-            threadId,
-            runId,
-            ...("result" in ending ? { result: ending.result } : {}),
-            outcome: ending.outcome,
-            ...usage,
-          },
-    );
+    const usage = this.#usage.length > 0 ? { usage: summed(this.#usage) } : {};
+    this.#end({ ...lastEvent(ending, { threadId, runId }), ...usage }, "error" in ending ? undefined : late);
   }
 
   /** Ends as a stream of one RUN_ERROR: nothing was started. */
@@ -116,10 +127,21 @@ export class Run implements Sink, Quiet {
     });
   }
 
-  #end(event: WireEvent): void {
+  #end(event: WireEvent, late?: Promise<Ending | undefined>): void {
+    this.begin();
+    this.write(frame(event));
+    if (late === undefined) return this.#shut();
+    this.onLeft = undefined;
+    // Meanwhile the client may leave; then nothing is written.
+    void late.then((failed) => {
+      if (failed !== undefined && "error" in failed) this.write(frame({ type: "RUN_ERROR", ...failed.error }));
+      this.#shut();
+    });
+  }
+
+  #shut(): void {
     const outlet = this.#outlet;
     if (outlet === undefined) return;
-    this.write(frame(event));
     this.#close();
     outlet.end();
   }

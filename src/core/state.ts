@@ -82,7 +82,8 @@ export class TurnState {
   #isAstray(): boolean {
     if (this.#claimed === undefined) return false;
     try {
-      if (JSON.stringify(this.#claimed.state) !== JSON.stringify(this.#left)) return true;
+      if (this.#claimed.state !== this.#left && JSON.stringify(this.#claimed.state) !== JSON.stringify(this.#left))
+        return true;
     } catch {
       // Nested too deeply to compare: a client is told the whole.
       return true;

@@ -10,6 +10,7 @@ import { at, nextMacrotask } from "./clock.ts";
 import { CANCELLED, type Ending, failure, inputRequired, success } from "./ending.ts";
 import { enter } from "./enter.ts";
 import {
+  EventRefusedError,
   type HoldlineError,
   HoldUnavailableError,
   InputTimeoutError,
@@ -20,19 +21,23 @@ import {
 import type { Retained } from "./held-turns.ts";
 import type { Host } from "./host.ts";
 import type { KeptEvents } from "./kept-events.ts";
+import { LateWork } from "./late-work.ts";
 import { LAST_INSTANT } from "./options.ts";
 import { Output } from "./output.ts";
 import type { Question, QuestionRequest } from "./question.ts";
 import { type Decision, Questions } from "./questions.ts";
+import { type ReplayedRun, replayed } from "./replay.ts";
 import type { Run } from "./run.ts";
 import type { Stop } from "./stops.ts";
 import * as stops from "./stops.ts";
 import type { Thread } from "./threads.ts";
 
+const REPLAYING = "Earlier runs are being replayed: await that first.";
+
 export class Turn implements Retained {
   readonly thread: Thread;
   readonly host: Host;
-  readonly output: Output;
+  output: Output;
   /** The run that carries the turn, or carried it last. */
   latest: Run;
   deadline = 0;
@@ -48,6 +53,9 @@ export class Turn implements Retained {
   #alone = false;
   /** Its question died unanswered: nobody will hear it again. */
   #unheard = false;
+  /** Earlier runs are being put before the open one. */
+  #replaying = false;
+  readonly #late = new LateWork();
   #stop: Stop | undefined;
   #decided: InputRequired | undefined;
   /** Questions that the agent keeps itself, and that its run ends with. */
@@ -71,12 +79,7 @@ export class Turn implements Retained {
     this.host = host;
     this.thread = thread;
     this.latest = run;
-    this.output = new Output({
-      state: run.input.state,
-      keptEvents: settings.keptEvents,
-      check: host.check,
-      warn: (code, message) => this.warn(code, message),
-    });
+    this.output = this.#createOutput();
     this.#questions = new Questions({
       clock: settings.clock,
       spend: (id, cause) => {
@@ -85,6 +88,15 @@ export class Turn implements Retained {
       },
       timedOut: () => this.#outstandingTimedOut(),
       loaded: () => this.#scheduleOutcome(),
+    });
+  }
+
+  #createOutput(): Output {
+    return new Output({
+      state: this.latest.input.state,
+      keptEvents: this.host.settings.keptEvents,
+      check: this.host.check,
+      warn: (code, message) => this.warn(code, message),
     });
   }
 
@@ -112,7 +124,10 @@ export class Turn implements Retained {
 
   /** What an emit is answered with instead of being sent; `undefined` while it may go out. */
   get emitRefusal(): HoldlineError | undefined {
-    return this.released ?? (this.#over || this.#decided !== undefined ? new TurnEndedError() : undefined);
+    const ended = this.#over || this.#decided !== undefined;
+    return (
+      this.released ?? (ended ? new TurnEndedError() : this.#replaying ? new EventRefusedError(REPLAYING) : undefined)
+    );
   }
 
   /** Whether nothing at all goes out any more, not even the result of a call that was shown. */
@@ -144,6 +159,8 @@ export class Turn implements Retained {
       (result) => this.#returned(result),
       (error) => this.#threw(error),
     );
+    // The agent's first step is over: where it does not replay, its run has begun.
+    if (!this.#replaying) run.begin();
   }
 
   #carry(run: Run): void {
@@ -152,7 +169,7 @@ export class Turn implements Retained {
     run.onLeft = () => this.#clientLeft();
     for (const entry of this.#usage.splice(0)) run.addUsage(entry);
     run.start();
-    this.output.attach(run);
+    this.output.attach(run, run.input);
   }
 
   #returned(result: unknown): void {
@@ -207,9 +224,46 @@ export class Turn implements Retained {
     this.host.held.delete(this);
     // Free before the last event goes out: a client may send its next run the moment it reads it.
     this.thread.free(this);
-    run?.finish(last);
+    run?.finish(last, this.#stop === undefined ? this.#lateFailure() : undefined);
     for (const callback of this.#onOver) callback();
     this.thread.next();
+  }
+
+  /** Earlier runs go before the one that is open. @throws EventRefusedError, TurnEndedError, TurnReleasedError */
+  async replay(given: readonly ReplayedRun[] | PromiseLike<readonly ReplayedRun[]>): Promise<void> {
+    const run = this.#live;
+    if (run === undefined || !run.isFresh || this.#replaying)
+      throw new EventRefusedError("replay comes first: call it before anything is awaited or emitted.");
+    this.#replaying = true;
+    try {
+      const runs = await given;
+      // Meanwhile the client may have left, and the turn may be over.
+      if (this.#live !== run) throw this.#stop?.error ?? new TurnEndedError();
+      const output = this.#createOutput();
+      const frames = replayed(runs, run.input, output);
+      output.take(run, this.output);
+      this.output = output;
+      run.begin(frames);
+    } finally {
+      this.#replaying = false;
+      run.begin();
+    }
+  }
+
+  /** Work whose failure is told even after the run has finished. */
+  waitUntil(work: PromiseLike<unknown>): void {
+    this.#late.add(work);
+  }
+
+  #lateFailure(): Promise<Ending | undefined> | undefined {
+    return this.#late.over(this.host.settings, {
+      report: (error) => this.report(error),
+      gaveUp: () =>
+        this.warn(
+          "LATE_WORK_NOT_SETTLED",
+          "What the agent waited for after its run had not settled in time; its stream was closed.",
+        ),
+    });
   }
 
   /** Counts what a model used: into the open run, or while paused into the next. */
@@ -227,12 +281,11 @@ export class Turn implements Retained {
     this.host.settings.report(error, { threadId: this.thread.threadId, runId: this.latest.input.runId });
   }
 
-  /** The agent's own questions, which nothing here waits on. @throws TypeError */
+  /** The agent's own questions, which nothing here waits on. @throws TypeError, EventRefusedError */
   interrupted(interrupts: readonly Interrupt[]): void {
     if (!this.host.settings.agent.keepsInterrupts)
       throw new TypeError("Only an agent with `keepsInterrupts` may end its run with interrupts of its own.");
-    if (interrupts.length === 0) throw new TypeError("An interrupt outcome needs at least one interrupt.");
-    this.#interrupts = [...interrupts];
+    this.#interrupts = this.output.interrupts(interrupts);
   }
 
   /** Calls back when the turn is over, at once if it is. */
@@ -268,6 +321,7 @@ export class Turn implements Retained {
     if (this.#stop !== undefined) return this.#stop.error;
     if (this.#over || this.#decided !== undefined) return new TurnEndedError();
     if (this.#winding || this.#unheard) return new TurnReleasedError();
+    if (this.#replaying) return new EventRefusedError(REPLAYING);
     // A hook needs no client.
     return this.#alone && this.identity === null && this.host.settings.humanInput === undefined
       ? new TurnReleasedError("The client left, and nobody else can be asked.")
@@ -317,6 +371,7 @@ export class Turn implements Retained {
     const kept = this.#kept;
     this.#kept = undefined;
     this.#carry(run);
+    run.begin();
     // A socket may turn out to be dead as soon as it is written to; then the turn was released, and nothing is delivered.
     if (this.#stop !== undefined) return;
     const abandoned = [...decisions.values()].every((decision) => "error" in decision);

@@ -186,6 +186,7 @@ describe("a history, as the model is told it", () => {
     ["arguments that are no JSON", '{"n":'],
     ["no arguments at all", ""],
     ["arguments that are no object", "7"],
+    ["arguments that are a list", "[1]"],
   ])("shows a call with %s as one without arguments", async (_what, args) => {
     const { prompt } = await told([
       user("hi"),

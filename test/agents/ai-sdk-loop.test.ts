@@ -177,7 +177,7 @@ describe("what streamText takes besides", () => {
       aiAgent({
         model: scripted(calls(call("a", "echo", '{"n":1')), says("ok")),
         tools: { echo },
-        experimental_repairToolCall: async ({ toolCall }) => ({ ...toolCall, input: '{"n":1}' }),
+        experimental_repairToolCall: async ({ toolCall }) => ({ ...toolCall, toolCallId: "mine", input: '{"n":1}' }),
       }),
     );
     expect((await agent.run("go")).text).toBe("ok");

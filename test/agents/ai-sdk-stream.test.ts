@@ -164,6 +164,15 @@ describe("what a model streams", () => {
     });
   });
 
+  it("has no file that no client could read", async () => {
+    const data = "a".repeat(9 * 1024 * 1024 + 1);
+    const agent = agentUnderTest(
+      aiAgent({ model: scripted([{ type: "file", data, mediaType: "image/png" }, ...says("See.")]) }),
+    );
+    expect((await agent.run("go")).text).toBe("See.");
+    expect(agent.warnings.map(({ code }) => code)).toEqual(["FILE_TOO_LARGE"]);
+  });
+
   it("has the calls that its provider runs itself, with their results", async () => {
     const { run } = await shown([
       { type: "tool-input-start", id: "w", toolName: "web_search", providerExecuted: true, dynamic: true },

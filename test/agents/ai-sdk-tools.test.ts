@@ -292,6 +292,7 @@ describe("a call that cannot be run", () => {
     const run = await agentUnderTest(aiAgent({ model, tools })).run("go");
     const shown = run.events.filter(({ type }) => type === "TOOL_CALL_ARGS").map(({ delta }) => delta);
     expect(shown.join("")).toBe(args);
+    expect(run.raw).not.toContain("Available tools");
     expect(run.events.filter(({ type }) => type === "TOOL_CALL_RESULT")).toHaveLength(1);
     expect(run.text).toBe("Sorry.");
     expect(run.outcome).toEqual({ type: "success" });
@@ -317,6 +318,36 @@ describe("a call that cannot be run", () => {
     const model = scripted(calls(whole), says("ok"));
     const run = await agentUnderTest(aiAgent({ model, tools })).run("go");
     expect(run.events[2]).toMatchObject({ type: "TOOL_CALL_ARGS", delta: '{"flight":"LH441"}' });
+  });
+});
+
+describe("an agent with a model inside a tool of another", () => {
+  it("is a subagent: what it asks comes out, its answer goes in, and ids of either are its own", async () => {
+    const inner = scripted(calls(call("call_0", "book_flight", { flight: "LH441" })), says("Inner done."));
+    const helper = aiAgent({ model: inner, tools: { book_flight: bookFlight() } });
+    const outer = scripted(calls(call("call_0", "delegate", {})), says("Outer done."));
+    const delegate = tool({
+      inputSchema: z.object({}),
+      execute: async (_input, options) => {
+        await contextOf(options).subagent({ name: "helper" }, (context) => helper(context) as Promise<unknown>);
+        return "delegated";
+      },
+    });
+    const agent = agentUnderTest(aiAgent({ model: outer, tools: { delegate } }));
+    const asked = await agent.run("go");
+    const question = soleInterrupt(asked);
+    const [outerCall, innerCall] = asked.events.filter(({ type }) => type === "TOOL_CALL_START");
+    expect(outerCall?.toolCallId).toBe("call_0");
+    expect(innerCall?.toolCallId).not.toBe("call_0");
+    expect(innerCall?.subagentRunId).toBe(question.subagentRunId);
+    expect(question.toolCallId).toBe(innerCall?.toolCallId);
+    const run = await agent.answer(question, "yes");
+    expect(run.text).toBe("Inner done.Outer done.");
+    expect(run.events.filter(({ type }) => type === "TOOL_CALL_RESULT").map(({ content }) => content)).toEqual([
+      "Booked.",
+      "delegated",
+    ]);
+    expect([inner.prompts.length, outer.prompts.length]).toEqual([2, 2]);
   });
 });
 

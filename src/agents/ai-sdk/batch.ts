@@ -117,17 +117,22 @@ export class Batch {
   }
 }
 
+const idsOf = new WeakMap<object, Set<string>>();
+
 /** The calls of a turn by their ids. */
 export class Calls {
   readonly #byId = new Map<string, Call>();
-  /** Ids that the conversation has used: a client would take a second call of one of them for the first. */
+  /** Ids that the conversation and the turn have used: a client would take a second call of one of them for the first. */
   readonly #used: Set<string>;
   /** What edited calls ran with, by id. */
   readonly edited = new Map<string, object>();
   batch = new Batch();
 
-  constructor(used: Iterable<string>) {
-    this.#used = new Set(used);
+  /** @param turn Whatever all agents of a turn have in common: one may run inside a tool of another. */
+  constructor(turn: object, used: Iterable<string>) {
+    this.#used = idsOf.get(turn) ?? new Set();
+    idsOf.set(turn, this.#used);
+    for (const id of used) this.#used.add(id);
   }
 
   /** The model begins a new answer. */

@@ -156,7 +156,7 @@ function tell({ parts }: Answer): ModelMessage[] {
 function readArguments(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : {};
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
   } catch {
     return {};
   }

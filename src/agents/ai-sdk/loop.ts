@@ -27,7 +27,7 @@ export async function runTurn(context: AgentContext, settings: AiAgentSettings):
     context.warn("NOTHING_TO_ANSWER", "The run has no message that a model could answer; it was not called.");
     return undefined;
   }
-  const calls = new Calls(usedIds(context));
+  const calls = new Calls(context.signal, usedIds(context));
   const workshop: Workshop = { context, calls, running: new Set() };
   const offer = offerTools(await settings.tools(context), settings.turnControl, workshop);
   const translator = new Translator(context, calls, offer, provider);
@@ -107,10 +107,12 @@ class Loop {
         await onStepFinish?.(step);
       },
       async experimental_repairToolCall(given) {
+        const { toolCallId, toolName } = given.toolCall;
         const repaired = await repair?.(given);
-        if (repaired || !offer.isFrontend(given.toolCall.toolName)) return repaired ?? null;
-        // Its arguments are the client's to read: nobody here may say to the model that they are wrong.
-        return { ...given.toolCall, input: "{}" };
+        // It stays the call that was shown.
+        if (repaired) return { ...repaired, toolCallId };
+        // A client's arguments are the client's to read: nobody here may say to the model that they are wrong.
+        return offer.isFrontend(toolName) ? { ...given.toolCall, input: "{}" } : null;
       },
     });
     for await (const part of fullStream) await translator.take(part);

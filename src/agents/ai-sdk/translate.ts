@@ -35,6 +35,9 @@ export interface StepEnd {
   readonly rawFinishReason: string | undefined;
 }
 
+/** Characters. The reference client reads no event above 10 MiB. */
+const LARGEST_FILE = 9 * 1024 * 1024;
+
 const freshId = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`;
 
 export class Translator {
@@ -232,15 +235,21 @@ export class Translator {
     });
   }
 
-  /** Of a call that was not run. What the AI SDK says of one to turn control quotes its arguments. */
+  /** Of a call that was not run. What the AI SDK says quotes turn control's arguments, and names all tools there are. */
   #wordsFor({ toolName, error }: Extract<Part, { type: "tool-error" }>): string {
     if (this.#offer.isTurnControl(toolName)) return ARGUMENTS_WRONG;
+    if (!Object.hasOwn(this.#offer.tools, toolName)) return `There is no tool ${toolName}.`;
     return typeof error === "string" ? error : "The tool failed.";
   }
 
   // ── what else an answer holds ──
 
   async #file({ base64, mediaType }: { base64: string; mediaType: string }): Promise<void> {
+    if (base64.length > LARGEST_FILE)
+      return this.#context.warn(
+        "FILE_TOO_LARGE",
+        `A file of type ${mediaType} was not shown: no client could read it.`,
+      );
     const content = { ...media(mediaType, { type: "data", value: base64, mimeType: mediaType }) };
     await this.#context.activity({ activityType: "file", content });
   }

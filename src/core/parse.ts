@@ -9,6 +9,7 @@ import { readInput } from "./input.ts";
 import type { Settings } from "./options.ts";
 import type { ExchangeRequest } from "./outlet.ts";
 import { formatPath } from "./read-shape.ts";
+import { THREAD_HEADER, threadHeader } from "./thread-header.ts";
 
 /** JSON under its own name or as a suffix, parameters aside. Also keeps cross-site form posts out. */
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json\s*(?:;|$)/i;
@@ -31,15 +32,16 @@ export async function parse(request: ExchangeRequest, settings: Settings): Promi
   }
   const { input, warnings } = readInput(value);
   const versionWarning = doubt(input.protocolVersion);
+  const routeWarning = misrouted(request.headers.get(THREAD_HEADER), input.threadId);
   const [first] = warnings;
-  if (first !== undefined || versionWarning !== undefined) {
+  if (first !== undefined || versionWarning !== undefined || routeWarning !== undefined) {
     const { threadId, runId } = input;
     const paths = warnings.slice(0, NAMED_PATHS).map(({ path }) => formatPath(path));
     const more = warnings.length > paths.length ? ` and ${warnings.length - paths.length} more` : "";
     const message = first === undefined ? "" : `${first.message} (${paths.join(", ")}${more})`;
     settings.warn({
-      code: first?.code ?? "PROTOCOL_VERSION_UNKNOWN",
-      message: [message, versionWarning].filter(Boolean).join(" "),
+      code: first?.code ?? (versionWarning === undefined ? "THREAD_HEADER_DIFFERS" : "PROTOCOL_VERSION_UNKNOWN"),
+      message: [message, versionWarning, routeWarning].filter(Boolean).join(" "),
       threadId,
       runId,
       ...(paths[0] === undefined ? {} : { path: paths[0] }),
@@ -52,6 +54,12 @@ export async function parse(request: ExchangeRequest, settings: Settings): Promi
 function doubt(version: string | undefined): string | undefined {
   if (version === undefined || version === PROTOCOL_VERSION) return undefined;
   return `The input declares AG-UI ${JSON.stringify(version.slice(0, 20))}; it is served as ${PROTOCOL_VERSION}.`;
+}
+
+/** Served all the same: the body decides. But a proxy that routes by this header has asked the wrong instance. */
+function misrouted(header: string | null, threadId: string): string | undefined {
+  if (header === null || header === threadHeader(threadId) || header === threadId) return undefined;
+  return `The header ${THREAD_HEADER} names another thread than the body; where it routes, answers will not be found.`;
 }
 
 /** Reads a web request's body, counting while reading. @throws RequestError */

@@ -14,7 +14,7 @@ export interface NodeResponse {
   writeHead(status: number, headers: Record<string, string | string[]>): unknown;
   /** Of HTTP/1 only: the head of an HTTP/2 answer leaves at once anyway. */
   flushHeaders?(): void;
-  write(chunk: string): boolean;
+  write(chunk: string | Uint8Array): boolean;
   end(chunk?: string | Uint8Array): unknown;
   on(event: string, listener: () => void): unknown;
 }
@@ -26,6 +26,7 @@ const HIGH_WATER_MARK = 16_384;
 export class ResponseOutlet implements Outlet {
   readonly #response: NodeResponse;
   #pending = "";
+  #encode: ((frames: string) => Uint8Array) | undefined;
   #flushDue = false;
   #ended = false;
   #gone = false;
@@ -36,8 +37,9 @@ export class ResponseOutlet implements Outlet {
     if (this.#gone) return;
     const frames = this.#pending;
     this.#pending = "";
-    if (this.#ended) this.#response.end(frames);
-    else if (this.#response.write(frames)) this.#wake();
+    const written = this.#encode === undefined ? frames : this.#encode(frames);
+    if (this.#ended) this.#response.end(written);
+    else if (this.#response.write(written)) this.#wake();
   };
 
   constructor(response: NodeResponse) {
@@ -79,6 +81,10 @@ export class ResponseOutlet implements Outlet {
     this.#ended = true;
     this.#schedule();
     this.#wake();
+  }
+
+  encode(encode: (frames: string) => Uint8Array): void {
+    this.#encode = encode;
   }
 
   left(callback: () => void): void {

@@ -7,11 +7,11 @@ import type { Settings } from "./options.ts";
 
 /** Merges group by group; a group the application gives adds to what is derived. */
 export function capabilities(settings: Settings): AgentCapabilities {
-  const { hold, humanInput, approvals, capabilities: declared } = settings;
+  const { hold, humanInput, approvals, protobuf, capabilities: declared } = settings;
   const interrupts = hold && humanInput === undefined;
   const asks = hold || humanInput !== undefined;
   const derived: AgentCapabilities = {
-    transport: { streaming: true },
+    transport: { streaming: true, ...(protobuf ? { httpBinary: true } : {}) },
     humanInTheLoop: {
       supported: true,
       approvals: asks,
@@ -23,6 +23,7 @@ export function capabilities(settings: Settings): AgentCapabilities {
   merged.transport = { ...derived.transport, ...declared.transport };
   merged.humanInTheLoop = { ...derived.humanInTheLoop, ...declared.humanInTheLoop };
   // What cannot be is not declared, whatever the application says.
+  if (!protobuf && merged.transport.httpBinary) merged.transport.httpBinary = false;
   if (!interrupts) Object.assign(merged.humanInTheLoop, { interrupts: false, approveWithEdits: false });
   return merged;
 }

@@ -14,6 +14,7 @@ import { KeepAlive } from "./keep-alive.ts";
 import { type HandlerOptions, settle } from "./options.ts";
 import type { ExchangeAnswer, ExchangeRequest, Outlet } from "./outlet.ts";
 import { createInterruptIds } from "./proof.ts";
+import { createNegotiation } from "./protobuf.ts";
 import { fromWeb, type HandleOptions, receive } from "./receive.ts";
 import { Run } from "./run.ts";
 import { loadSchemas } from "./schemas.ts";
@@ -81,6 +82,7 @@ export function createHandler(options: HandlerOptions): Handler {
     check: undefined,
   };
   const admission = new Admission(host);
+  const negotiate = settings.protobuf ? createNegotiation((error) => settings.report(error, {})) : undefined;
   const keepAlive = new KeepAlive(settings.clock, settings.keepAliveMs);
   const phase: { now: "open" | "closing" | "closed"; closed?: Promise<void> } = { now: "open" };
 
@@ -97,10 +99,14 @@ export function createHandler(options: HandlerOptions): Handler {
       if ("answer" in received) return received.answer;
       const { input, identity } = received;
       if (settings.validate) host.check ??= await loadSchemas();
+      const encoding = await negotiate?.(request, outlet);
+      if (negotiate !== undefined)
+        head = { ...head, vary: head.vary === undefined ? "Accept" : `${head.vary}, Accept` };
       // Whatever happened meanwhile: from here to the end of admission nothing is awaited.
       if (phase.now === "closed" || (phase.now === "closing" && !input.resume?.length)) throw closing();
       admission.admit(new Run(input, { request, outlet, identity, locals: given.locals, keepAlive }));
-      return { status: 200, headers: { ...STREAM, ...head }, body: undefined };
+      const type = encoding === undefined ? {} : { "content-type": encoding.contentType };
+      return { status: 200, headers: { ...STREAM, ...head, ...type }, body: undefined };
     } catch (error) {
       return answerError(error, head, settings);
     }

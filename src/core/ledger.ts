@@ -123,8 +123,10 @@ export class Ledger {
       // A call is never started again, so its half pair has no second half to wait for.
       if (interruptsOf === undefined || item.kind === "call") this.#flushHalf(item, out);
       const end = endOf(item);
-      if (interruptsOf !== undefined && item.kind === "subagent")
-        end.outcome = { type: "suspended", interruptIds: interruptsOf(item.id) };
+      if (interruptsOf !== undefined && item.kind === "subagent") {
+        const interruptIds = interruptsOf(item.id);
+        end.outcome = { type: "suspended", ...(interruptIds.length > 0 ? { interruptIds } : {}) };
+      }
       out.push(end);
       item.state = interruptsOf === undefined ? "closed" : "suspended";
     }

@@ -94,6 +94,11 @@ export interface HandlerOptions {
     /** Whether arguments may be edited. Default `false`. */
     allowEdits?: boolean;
   };
+  /**
+   * `protobuf: true` also serves the protocol's protobuf binding, to clients whose `Accept` admits it (wildcards do); it
+   * needs the package `@ag-ui/encoder`, which loads at the first run. Default: SSE for everybody.
+   */
+  transports?: { protobuf?: boolean };
   /** Which origins a browser may call from: `"*"`, a list, or a function. Absent: no CORS headers at all. */
   cors?: "*" | readonly string[] | ((origin: string) => boolean);
   /** Milliseconds: the longest silence on an open stream, broken by an SSE comment. Default 5 000; 0 turns it off. */
@@ -140,6 +145,7 @@ export interface Settings {
   readonly capabilities: AgentCapabilities;
   readonly reasons: { readonly input: string; readonly approval: string };
   readonly approvals: { readonly deniedMessage: string; readonly allowAlways: boolean; readonly allowEdits: boolean };
+  readonly protobuf: boolean;
   readonly cors: HandlerOptions["cors"];
   readonly keepAliveMs: number;
   readonly bodyBytes: number;
@@ -200,6 +206,7 @@ export function settle(options: HandlerOptions): Settings {
       allowAlways: approvals.allowAlways ?? true,
       allowEdits: approvals.allowEdits ?? false,
     },
+    protobuf: options.transports?.protobuf ?? false,
     cors: options.cors,
     keepAliveMs: duration(options.keepAliveMs ?? 5_000, "keepAliveMs"),
     bodyBytes: whole(limits.bodyBytes ?? 4 * 1024 * 1024, "limits.bodyBytes", 1),

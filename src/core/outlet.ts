@@ -16,6 +16,11 @@ export interface Outlet {
   room(): Promise<void>;
   /** Nothing follows: what was written goes out, then the body closes. Called at most once. */
   end(): void;
+  /**
+   * From here on what is written goes out as the bytes that `encode` makes of it: of one frame, or of several joined;
+   * they may be none. Called at most once, before anything is written. An outlet without it serves text only.
+   */
+  encode?(encode: (frames: string) => Uint8Array): void;
   /** Registers the one callback to be called, at most once, if the reader leaves before `end()`. */
   left(callback: () => void): void;
 }

@@ -10,11 +10,13 @@ import type { Outlet } from "./outlet.ts";
 const HIGH_WATER_MARK = 16_384;
 
 const ignore = () => {};
+const encoder = new TextEncoder();
 
 export class StreamOutlet implements Outlet {
   /** The response's body. */
   readonly body: ReadableStream<Uint8Array>;
   readonly #writer: WritableStreamDefaultWriter<string>;
+  #encode = (frames: string): Uint8Array => encoder.encode(frames);
   #pending = "";
   #flushDue = false;
   #ended = false;
@@ -23,9 +25,13 @@ export class StreamOutlet implements Outlet {
   #waiting: (() => void)[] = [];
 
   constructor() {
-    const encoder = new TextEncoder();
     const { readable, writable } = new TransformStream<string, Uint8Array>(
-      { transform: (frames, controller) => controller.enqueue(encoder.encode(frames)) },
+      {
+        transform: (frames, controller) => {
+          const bytes = this.#encode(frames);
+          if (bytes.byteLength > 0) controller.enqueue(bytes);
+        },
+      },
       { highWaterMark: HIGH_WATER_MARK, size: (frames) => frames.length },
       { highWaterMark: 1 },
     );
@@ -57,6 +63,10 @@ export class StreamOutlet implements Outlet {
     // A flush that is due closes after itself; without one nothing is pending.
     if (!this.#flushDue) this.#close();
     this.#wake();
+  }
+
+  encode(encode: (frames: string) => Uint8Array): void {
+    this.#encode = encode;
   }
 
   left(callback: () => void): void {

@@ -35,7 +35,7 @@ export async function loadProject(folder: string, own?: Environment): Promise<Pr
   const turnControl = readAugments(names, files);
   const skills = readSkills(folder, problems);
   const imports = importsOf(folder);
-  const tools = await readToolFiles(folder, toolFiles(folder, config, raw), imports, problems);
+  const { tools, isWhole } = await readToolFiles(folder, toolFiles(folder, config, raw), imports, problems);
   if (turnControl !== false && tools.has(REQUEST_INPUT)) {
     problems.add("tools", REQUEST_INPUT, "expected another name: turn control's tool is called so");
   }
@@ -47,7 +47,9 @@ export async function loadProject(folder: string, own?: Environment): Promise<Pr
   if (engine.provider === "scripted") {
     const file = (engine as { script: string }).script;
     const exports = await importFile(folder, file, imports, problems);
-    if (exports !== undefined) script = readScript(exports, file, callable(tools, turnControl !== false), problems);
+    // What a file that could not be loaded would have brought is not known: no call is told off for its name.
+    const known = isWhole ? callable(tools, turnControl !== false) : undefined;
+    if (exports !== undefined) script = readScript(exports, file, known, problems);
   }
   if (problems.lines.length > 0 || config === undefined) throw new ProjectError(problems.lines);
   const instructions = [config.instructions.trim(), ...skills].join("\n\n");
@@ -113,7 +115,11 @@ function readAugments(names: readonly string[], files: ProjectFiles): Project["t
     const { config } = files.read(`augments/${name}/augment.yaml`, augmentConfig) as {
       config: AugmentConfig | undefined;
     };
-    if (config === undefined) continue;
+    // Taken for what it wants to be, so that the script is not told off for calling it.
+    if (config === undefined) {
+      if (turnControl === false) turnControl = {};
+      continue;
+    }
     if (turnControl !== false)
       files.note(`augments/${name}/augment.yaml`, "type", "expected turnControl only once in a project");
     const { requestInputDescription } = config.config;
@@ -157,15 +163,19 @@ function toolFiles(folder: string, config: AgentConfig | undefined, raw: unknown
 
 async function readToolFiles(folder: string, files: readonly string[], imports: ProjectImports, problems: Problems) {
   const tools = new Map<string, ProjectTool>();
+  let isWhole = true;
   for (const file of files) {
     const exports = await importFile(folder, file, imports, problems);
-    if (exports === undefined) continue;
+    if (exports === undefined) {
+      isWhole = false;
+      continue;
+    }
     for (const [name, tool] of readTools(exports, file, problems)) {
       if (tools.has(name)) problems.add(file, name, "expected another name: a tool of another file is called so");
       tools.set(name, tool);
     }
   }
-  return tools;
+  return { tools, isWhole };
 }
 
 async function importFile(

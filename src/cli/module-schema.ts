@@ -108,7 +108,7 @@ function toolIssues(error: z.ZodError, value: ProjectTool) {
 export function readScript(
   exports: object,
   file: string,
-  known: ReadonlySet<string>,
+  known: ReadonlySet<string> | undefined,
   problems: Problems,
 ): Script | undefined {
   const given = (exports as { default?: unknown }).default;
@@ -132,7 +132,7 @@ export function readScript(
         problems.add(file, `${at}[${index}]`, "expected calls: only after calls is the model called again");
       }
       for (const [position, call] of calls.entries()) {
-        if (known.has(call.tool)) continue;
+        if (known === undefined || known.has(call.tool)) continue;
         problems.add(
           file,
           `${at}[${index}].calls[${position}].tool`,

@@ -129,7 +129,7 @@ export class Session {
 
   /** Gives all open questions up: the turn ends as cancelled. */
   giveUp(): Promise<void> {
-    return this.answer(new Map(this.#state.interrupts.map(({ id }) => [id, { status: "cancelled" }])));
+    return this.answer(cancelAll(this.#state.interrupts));
   }
 
   /** Leaves the open run. The server notices, and by default stops the turn. */
@@ -139,7 +139,11 @@ export class Session {
 
   /** Starts over on a thread of its own. */
   startOver(): void {
-    if (this.#state.phase === "working") this.stop();
+    const { phase, interrupts } = this.#state;
+    if (phase === "working") this.stop();
+    // Nobody comes back for what this thread asks: its turn need not be held until it expires.
+    else if (interrupts.length > 0)
+      void runOnce(this.#agent, { resume: resumeOf(interrupts, cancelAll(interrupts)) }, () => {});
     clearTimeout(this.#expiry);
     forget(this.#endpoint);
     this.#state = fresh(crypto.randomUUID());
@@ -288,3 +292,6 @@ export class Session {
     for (const listener of this.#listeners) listener();
   }
 }
+
+const cancelAll = (interrupts: readonly Interrupt[]): Map<string, Decision> =>
+  new Map(interrupts.map(({ id }) => [id, { status: "cancelled" }]));

@@ -49,7 +49,7 @@ export function Composer({ phase, waitsFor, onSend, onStop }: ComposerProps) {
           value={text}
           disabled={phase === "asked"}
           placeholder={
-            phase === "asked" ? "Answer the question first, or give it up" : isReply ? "Reply…" : "Message the agent…"
+            phase === "asked" ? "Answer the question first" : isReply ? "Reply…" : "Message the agent…"
           }
           aria-describedby={isReply ? "waits" : undefined}
           onInput={({ currentTarget }) => setText(currentTarget.value)}

@@ -111,7 +111,7 @@ export function NoticeView({ notice }: { notice: Notice }) {
 function JsonCard({ title, value }: { title: string; value: unknown }) {
   return (
     <section class="item card" aria-label={title}>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       <pre dir="auto">{typeof value === "string" ? value : JSON.stringify(value, undefined, 2)}</pre>
     </section>
   );

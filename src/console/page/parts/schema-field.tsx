@@ -64,6 +64,8 @@ interface EditorProps extends ValueEditorProps {
 function SchemaForm({ schema, isDisabled, register, value, onValue }: EditorProps) {
   const id = useId();
   const [validator] = useState(() => validatorFor(schema));
+  // A single value has no name of its own to be called by.
+  const named = schema.type === "object" || schema.title !== undefined ? schema : { ...schema, title: "Answer" };
   const [isChecked, setChecked] = useState(false);
   register(() => {
     setChecked(true);
@@ -74,7 +76,7 @@ function SchemaForm({ schema, isDisabled, register, value, onValue }: EditorProp
       tagName="div"
       className="schema-form"
       idPrefix={id}
-      schema={schema as RJSFSchema}
+      schema={named as RJSFSchema}
       validator={validator}
       formData={value}
       templates={templates}

@@ -26,7 +26,10 @@ export function TextField({ isOnly, isDisabled, register, onDecide }: FieldProps
         disabled={isDisabled}
         aria-invalid={isMissing}
         aria-describedby={isMissing ? `${id}-error` : undefined}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+          setMissing(false);
+        }}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
           event.preventDefault();

@@ -54,7 +54,7 @@ export function TimelineView({ state }: { state: SessionState }) {
       </ol>
       {isShown(shared) && (
         <section class="shared" aria-label="Shared state">
-          <h3>Shared state</h3>
+          <h2>Shared state</h2>
           <pre>{JSON.stringify(shared, undefined, 2)}</pre>
         </section>
       )}

@@ -8,17 +8,17 @@ export function ToolCard({ tool, isWorking, asks }: { tool: ToolItem; isWorking:
   const state: State = result !== undefined ? "done" : asks ? "asks you" : isWorking ? "running" : "no result";
   return (
     <section class="item card tool" aria-label={`Tool call ${name}`}>
-      <h3>
+      <h2>
         <code>{name}</code>
         <span class={`state ${state.replace(" ", "-")}`}>{state}</span>
-      </h3>
+      </h2>
       {args !== "" && args !== "{}" && (
         <pre class="args" dir="auto">
           <span class="hidden">Arguments: </span>
           {prettyJson(args)}
         </pre>
       )}
-      {result !== undefined && result !== "" && (
+      {result !== undefined && result !== "" && !echoes(args, result) && (
         <pre class="result" dir="auto">
           <span class="hidden">Result: </span>
           {prettyJson(result)}
@@ -38,4 +38,9 @@ function prettyJson(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** Whether a result only says again what the call was given, as that of turn control does. */
+function echoes(args: string, result: string): boolean {
+  return args.includes(JSON.stringify(result));
 }

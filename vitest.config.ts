@@ -12,7 +12,7 @@ export default defineConfig({
       {
         test: {
           name: "node",
-          include: ["test/**/*.test.ts"],
+          include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
           pool: "forks",
           execArgv: ["--unhandled-rejections=strict"],
           testTimeout: 20_000,

@@ -4,7 +4,7 @@ import type { Instance } from "../conformance/instance.ts";
 import { bundleFixture } from "./bundle-fixture.ts";
 
 export interface WorkerdOptions {
-  /** Default: `enable_request_signal`, as `wrangler.toml` has it. */
+  /** Default: those of `wrangler.toml`. */
   readonly compatibilityFlags?: string[];
   /** Variables of the Worker's environment. */
   readonly bindings?: Record<string, number>;
@@ -15,10 +15,13 @@ export interface WorkerdOptions {
 /** The date that `wrangler.toml` names, too. */
 export const COMPATIBILITY_DATE = "2026-04-01";
 
+/** And its flags. */
+export const COMPATIBILITY_FLAGS = ["enable_request_signal", "durable_object_io_tasks_prevent_eviction"];
+
 /** Starts a Worker from its text. Sent a request after `ready`. */
 export function startWorker(
   script: string,
-  { compatibilityFlags = ["enable_request_signal"], bindings = {}, durableObjects = {} }: WorkerdOptions = {},
+  { compatibilityFlags = COMPATIBILITY_FLAGS, bindings = {}, durableObjects = {} }: WorkerdOptions = {},
 ): Miniflare {
   const options: MiniflareOptions = {
     host: "127.0.0.1",

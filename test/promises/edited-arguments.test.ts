@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { ApproveOptions } from "../../src/index.ts";
+import { agentUnderTest } from "../support/agent-under-test.ts";
+import { endOf, soleInterrupt } from "../support/runs.ts";
+
+/** An agent that pays when it may, and what it did. */
+function paying(options: true | ApproveOptions = true, args: object = { eur: 5 }) {
+  const ran: unknown[] = [];
+  const agent = agentUnderTest(async (context) =>
+    context.toolCall(
+      "pay",
+      args,
+      (given, tool) => {
+        ran.push(given, tool.args);
+        return "Paid.";
+      },
+      { approval: options },
+    ),
+  );
+  return { agent, ran };
+}
+
+describe("edited arguments", () => {
+  it("are refused where edits are not allowed, in a denial too", async () => {
+    const { agent, ran } = paying();
+    const interrupt = soleInterrupt(await agent.run("go"));
+    for (const approved of [true, false]) {
+      const refused = await agent.answer(interrupt, { approved, editedArgs: { eur: 1 } });
+      expect(endOf(refused)).toBe("INTERRUPT_PAYLOAD_REFUSED");
+    }
+    expect(ran).toEqual([]);
+  });
+
+  it("take the place of the arguments whole, for whoever looks at them", async () => {
+    const { agent, ran } = paying({ allowEdits: true }, { eur: 5, to: "shop" });
+    const interrupt = soleInterrupt(await agent.run("go"));
+    await agent.answer(interrupt, { approved: true, editedArgs: { eur: 1 } });
+    expect(ran).toEqual([{ eur: 1 }, { eur: 1 }]);
+  });
+
+  it.each([null, [], "x", 5])("must be an object, not %j", async (editedArgs) => {
+    const { agent, ran } = paying({ allowEdits: true });
+    const interrupt = soleInterrupt(await agent.run("go"));
+    const input = { protocolVersion: "1.0" };
+    expect(endOf(await agent.answer(interrupt, { approved: true, editedArgs }, input))).toBe(
+      "INTERRUPT_PAYLOAD_REFUSED",
+    );
+    expect(ran).toEqual([]);
+  });
+
+  it.each<["a Standard Schema" | "a JSON Schema"]>([["a Standard Schema"], ["a JSON Schema"]])(
+    "are validated by the tool's own schema before anything runs: %s",
+    async (kind) => {
+      const ran: unknown[] = [];
+      const argsSchema =
+        kind === "a JSON Schema"
+          ? { type: "object", properties: { eur: { type: "number", maximum: 10 } }, required: ["eur"] }
+          : z.object({ eur: z.number().max(10) });
+      const agent = agentUnderTest(async (context) =>
+        context.toolCall("pay", { eur: 5 }, ({ eur }) => void ran.push(eur), {
+          approval: { allowEdits: true },
+          argsSchema: argsSchema as never,
+        }),
+      );
+      const interrupt = soleInterrupt(await agent.run("go"));
+      expect(interrupt.responseSchema).toMatchObject({
+        anyOf: [
+          {},
+          {},
+          { properties: { editedArgs: { properties: { eur: { maximum: 10 } } } }, required: ["approved"] },
+        ],
+      });
+      for (const editedArgs of [{ eur: 11 }, {}, { eur: "1" }]) {
+        const refused = await agent.answer(interrupt, { approved: true, editedArgs });
+        expect(endOf(refused)).toBe("INTERRUPT_PAYLOAD_REFUSED");
+      }
+      expect(ran).toEqual([]);
+      await agent.answer(interrupt, { approved: true, editedArgs: { eur: 7 } });
+      expect(ran).toEqual([7]);
+    },
+  );
+
+  it("arrive as the schema transforms them, and are not needed for a yes", async () => {
+    const argsSchema = z.object({ eur: z.number().transform((eur) => eur * 100) });
+    const decide = async (payload: unknown) => {
+      const agent = agentUnderTest(async (context) =>
+        context.approve({ toolCallId: "c", toolName: "pay", args: { eur: 5 }, argsSchema, allowEdits: true }),
+      );
+      return (await agent.answer(soleInterrupt(await agent.run("go")), payload)).result;
+    };
+    expect(await decide({ approved: true, editedArgs: { eur: 2 } })).toEqual({ approved: true, args: { eur: 200 } });
+    expect(await decide(true)).toEqual({ approved: true, args: { eur: 5 } });
+    expect(await decide({ approved: false, editedArgs: { eur: "not even looked at" } })).toEqual({ approved: false });
+  });
+});

@@ -99,19 +99,26 @@ describe("a tool of the client's", () => {
     expect(model.doStreamCalls[0]?.tools).toMatchObject([{ description: "Mine." }, { name: "request_input" }]);
   });
 
-  it("does not take the place of one of the server's, nor of turn control", async () => {
-    const model = scripted(calls(call("a", "note", {})), says("ok"));
-    const agent = agentUnderTest(aiAgent({ model, tools: { note } }));
+  it("is the client's in this turn also where the server has one of the name, with a warning: nothing here answers it", async () => {
+    const model = scripted(calls(call("a", "note", {}), call("b", "request_input", { prompt: "Which?" })));
+    let ran = 0;
+    const mine = tool({ inputSchema: z.object({}), execute: () => void ran++ });
+    const agent = agentUnderTest(aiAgent({ model, tools: { note: mine } }));
     const run = await agent.run({
       ...go,
       tools: [
-        { name: "note", description: "Not yours." },
-        { name: "request_input", description: "Not yours either." },
+        { name: "note", description: "The client's." },
+        { name: "request_input", description: "The client's, too." },
       ],
     });
-    expect(run.text).toBe("ok");
+    expect(run.outcome).toEqual({ type: "success", pendingToolCallIds: ["a", "b"] });
+    expect(run.result).toBeUndefined();
+    expect(ran).toBe(0);
     expect(agent.warnings.map(({ code }) => code)).toEqual(["TOOL_NAME_TAKEN", "TOOL_NAME_TAKEN"]);
-    expect(JSON.stringify(model.doStreamCalls[0]?.tools)).not.toContain("Not yours");
+    expect(model.doStreamCalls[0]?.tools).toMatchObject([
+      { description: "The client's." },
+      { description: "The client's, too." },
+    ]);
   });
 
   it.each(["constructor", "__proto__", "toString"])("may be called %s", async (name) => {

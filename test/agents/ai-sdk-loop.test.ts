@@ -18,7 +18,7 @@ async function turnsOfTheLoop(): Promise<void> {
 }
 
 /** A model that says something and then nothing, and hears that it is to stop. */
-function stalled(): { model: MockLanguageModelV3; signals: AbortSignal[]; cancelled: unknown[] } {
+function stalled(more: Part[] = []): { model: MockLanguageModelV3; signals: AbortSignal[]; cancelled: unknown[] } {
   const signals: AbortSignal[] = [];
   const cancelled: unknown[] = [];
   const model = new MockLanguageModelV3({
@@ -28,6 +28,7 @@ function stalled(): { model: MockLanguageModelV3; signals: AbortSignal[]; cancel
         { type: "stream-start", warnings: [] },
         { type: "text-start", id: "t" },
         { type: "text-delta", id: "t", delta: "Well" },
+        ...more,
       ];
       return {
         stream: new ReadableStream<Part>({
@@ -325,6 +326,8 @@ describe("a turn that is stopped while the model is at work", () => {
     const signal = await entered.promise;
     const stopped = agent.handler.stop("thread-1");
     expect(signal.aborted).toBe(true);
+    await turnsOfTheLoop();
+    expect(order).toEqual([]);
     released.resolve();
     await within(5_000, stopped);
     const run = await running;
@@ -332,6 +335,26 @@ describe("a turn that is stopped while the model is at work", () => {
     expect(run.outcome).toEqual({ type: "cancelled" });
     expect(run.events.find(({ type }) => type === "TOOL_CALL_RESULT")).toMatchObject({ content: "late" });
     expect(model.prompts).toHaveLength(1);
+  });
+
+  it("calls no model that it was only preparing to call", async () => {
+    const model = scripted();
+    let stop = () => {};
+    const agent = agentUnderTest(
+      aiAgent({
+        model,
+        tools: (context) => {
+          stop = () => context.stop();
+          return {};
+        },
+        prepareStep: async () => {
+          stop();
+          return {};
+        },
+      }),
+    );
+    expect((await agent.run("go")).outcome).toEqual({ type: "cancelled" });
+    expect(model.prompts).toEqual([]);
   });
 
   it("ends as cancelled when one of its tools stops it", async () => {
@@ -384,7 +407,18 @@ describe("a time limit", () => {
     expect(run.text).toBe("ok");
   });
 
-  it("leaves no timer behind", async () => {
+  it("leaves no timer behind, nor a model at work, when the run fails", async () => {
+    const before = vi.getTimerCount();
+    const { model, signals, cancelled } = stalled([{ type: "error", error: "overloaded" }]);
+    const agent = agentUnderTest(aiAgent({ model, timeout: { chunkMs: 60_000 }, maxRetries: 0 }));
+    expect(endOf(await agent.run("go"))).toBe("AGENT_FAILED");
+    expect(signals[0]?.aborted).toBe(true);
+    await turnsOfTheLoop();
+    expect(cancelled).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(before);
+  });
+
+  it("leaves no timer behind when the model's stream ends early", async () => {
     const before = vi.getTimerCount();
     const agent = agentUnderTest(
       aiAgent({

@@ -170,7 +170,7 @@ describe("what a model streams", () => {
       aiAgent({ model: scripted([{ type: "file", data, mediaType: "image/png" }, ...says("See.")]) }),
     );
     expect((await agent.run("go")).text).toBe("See.");
-    expect(agent.warnings.map(({ code }) => code)).toEqual(["FILE_TOO_LARGE"]);
+    expect(agent.warnings.map(({ code }) => code)).toEqual(["FILE_NOT_SHOWN"]);
   });
 
   it("has the calls that its provider runs itself, with their results", async () => {
@@ -318,6 +318,12 @@ describe("a model that fails", () => {
     expect(endOf(await agent.answer(question, "yes"))).toBe("AGENT_FAILED");
     expect(endOf(await agent.answer(question, "yes"))).toBe("INTERRUPT_NOT_HELD (answered)");
     expect([before, after]).toEqual([1, 1]);
+  });
+
+  it("has answered when its provider has a word of its own for that", async () => {
+    const run = await agentUnderTest(aiAgent({ model: scripted([...words("Done."), finish("other")]) })).run("go");
+    expect(run.text).toBe("Done.");
+    expect(run.outcome).toEqual({ type: "success" });
   });
 
   it("is called again by the AI SDK where that may help", async () => {

@@ -153,6 +153,7 @@ describe("a tool of a model that asks", () => {
       await agent.clock.advance(afterMs);
       await ended.promise;
       await until(() => agent.handler.stats().running === 0, "the turn's end");
+      expect(agent.handler.stats()).toMatchObject({ finished: 1, failed: 0 });
       expect(model.prompts).toHaveLength(1);
       expect(agent.errors).toEqual([]);
     }

@@ -164,6 +164,7 @@ class Loop {
     const cut = isCut(finishReason);
     if (!context.heard) return undefined;
     const named = rawFinishReason ?? finishReason;
+    const unrun = translator.unanswered.length > 0;
     await translator.answerRest(cut ? `Not run: the answer was cut off (${finishReason}).` : "");
     const { terminating } = calls.batch;
     if (translator.aborted) return context.stop();
@@ -187,7 +188,8 @@ class Loop {
     }
     if (finishReason === "content-filter")
       context.warn("MODEL_CUT_OFF", `The model's answer was ended by a filter (${named}).`);
-    else if (cut) throw new Error(`The model's answer ended with ${named}.`);
+    // Whatever else a provider calls it, an answer without calls that were passed over is an answer.
+    else if (finishReason === "error" || (cut && unrun)) throw new Error(`The model's answer ended with ${named}.`);
     return undefined;
   }
 }

@@ -46,28 +46,31 @@ export function offerTools(own: ToolSet, turnControl: false | { description?: st
     );
   // Without a prototype: a model that calls "constructor" calls a tool that is not there.
   const tools: ToolSet = Object.create(null);
-  const frontend = new Set<string>();
+  // A call of a tool that the client declares is never answered here (AG-UI frontend tools): such a name is the client's.
+  const frontend = new Set(context.run.tools.map(({ name }) => name));
   for (const [name, given] of Object.entries(own)) {
-    tools[name] = typeof given.execute === "function" ? wrap(given, name, workshop) : given;
-    if (given.execute === undefined && given.type !== "provider") frontend.add(name);
-  }
-  if (turnControl !== false)
-    tools[REQUEST_INPUT] = wrap(requestInput(turnControl.description), REQUEST_INPUT, workshop);
-  for (const declared of context.run.tools) {
-    if (frontend.has(declared.name)) continue;
-    if (Object.hasOwn(tools, declared.name)) {
-      const message = `The client declares a tool ${JSON.stringify(declared.name)} that this server has: the server's is used.`;
-      context.warn("TOOL_NAME_TAKEN", message);
+    const isFrontend = given.execute === undefined && given.type !== "provider";
+    if (isFrontend) frontend.add(name);
+    else if (frontend.has(name)) {
+      warnOfName(name, context);
       continue;
     }
-    tools[declared.name] = declare(declared);
-    frontend.add(declared.name);
+    tools[name] = isFrontend || given.execute === undefined ? given : wrap(given, name, workshop);
   }
+  const controls = turnControl !== false && !frontend.has(REQUEST_INPUT);
+  if (controls) tools[REQUEST_INPUT] = wrap(requestInput(turnControl.description), REQUEST_INPUT, workshop);
+  else if (turnControl !== false) warnOfName(REQUEST_INPUT, context);
+  for (const declared of context.run.tools) tools[declared.name] ??= declare(declared);
   return {
     tools,
     isFrontend: (name) => frontend.has(name),
-    isTurnControl: (name) => turnControl !== false && name === REQUEST_INPUT,
+    isTurnControl: (name) => controls && name === REQUEST_INPUT,
   };
+}
+
+function warnOfName(name: string, context: AgentContext): void {
+  const message = `The client declares a tool ${JSON.stringify(name)}, which this server has too: in this turn it is the client's.`;
+  context.warn("TOOL_NAME_TAKEN", message);
 }
 
 /** A client's tool: its calls are streamed and left unanswered (AG-UI frontend tools). */
@@ -150,11 +153,8 @@ async function run(
     call.termination = undefined;
     throw new Error(failure);
   }
-  if (!entered) {
-    call.output = { type: "text", value: answer as string };
-    return answer;
-  }
-  return result;
+  // A denied call's words are for the model as they are, not for what the tool makes of its own results.
+  return entered ? result : answer;
 }
 
 /** What the model is told of a result, and whether it ends the turn. */

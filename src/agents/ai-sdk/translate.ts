@@ -3,7 +3,7 @@
  * first letter, and a result for every call that no tool of this server answers itself.
  */
 import type { TextStreamPart, ToolSet } from "ai";
-import type { AgentContext } from "../../index.ts";
+import { type AgentContext, EventRefusedError } from "../../index.ts";
 import type { Call, Calls } from "./batch.ts";
 import { media, outputOf, toWire } from "./content.ts";
 import { wrapValues } from "./provider-values.ts";
@@ -34,9 +34,6 @@ export interface StepEnd {
   readonly finishReason: string;
   readonly rawFinishReason: string | undefined;
 }
-
-/** Characters. The reference client reads no event above 10 MiB. */
-const LARGEST_FILE = 9 * 1024 * 1024;
 
 const freshId = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`;
 
@@ -116,12 +113,16 @@ export class Translator {
     }
   }
 
-  /** Answers every call of this server that nothing has answered and nothing will. */
+  /** Calls of this server that nothing has answered. */
+  get unanswered(): Call[] {
+    return this.#calls
+      .all()
+      .filter((call) => !call.answered && !this.#offer.isFrontend(call.name) && this.#showing.has(call.id));
+  }
+
+  /** Answers what nothing has answered and nothing will. */
   async answerRest(why: string): Promise<void> {
-    for (const call of this.#calls.all()) {
-      if (call.answered || this.#offer.isFrontend(call.name) || !this.#showing.has(call.id)) continue;
-      await this.#result(call.id, why);
-    }
+    for (const call of this.unanswered) await this.#result(call.id, why);
   }
 
   /** Calls of the last answer that are the client's to answer. */
@@ -245,13 +246,14 @@ export class Translator {
   // ── what else an answer holds ──
 
   async #file({ base64, mediaType }: { base64: string; mediaType: string }): Promise<void> {
-    if (base64.length > LARGEST_FILE)
-      return this.#context.warn(
-        "FILE_TOO_LARGE",
-        `A file of type ${mediaType} was not shown: no client could read it.`,
-      );
     const content = { ...media(mediaType, { type: "data", value: base64, mimeType: mediaType }) };
-    await this.#context.activity({ activityType: "file", content });
+    try {
+      await this.#context.activity({ activityType: "file", content });
+    } catch (error) {
+      // More than a client can read: the rest of the answer is worth having without it.
+      if (!(error instanceof EventRefusedError)) throw error;
+      this.#context.warn("FILE_NOT_SHOWN", `A file of type ${mediaType} was not shown: ${error.message}`);
+    }
   }
 }
 

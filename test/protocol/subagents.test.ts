@@ -1,0 +1,273 @@
+/** Subagents: announced, closed, suspended and continued, and what is attributed to them. */
+import { describe, expect, it } from "vitest";
+import type { AgentContext } from "../../src/index.ts";
+import { agentUnderTest } from "../support/agent-under-test.ts";
+import { an, call, emit, emitting, shown, text } from "../support/emitting.ts";
+import { soleInterrupt, typesOf } from "../support/runs.ts";
+
+const subagent = (what: "STARTED" | "FINISHED" | "ERROR", subagentRunId = "s", members: object = {}) =>
+  an(`SUBAGENT_${what}`, {
+    subagentRunId,
+    ...(what === "STARTED" && { name: "Booker" }),
+    ...(what === "ERROR" && { message: "It failed." }),
+    ...members,
+  });
+const of = (subagentRunId: string) => ({ subagentRunId });
+
+describe("a subagent", () => {
+  const cases: [string, Parameters<typeof emit>[0], string[], string][] = [
+    [
+      "is not announced twice (P125)",
+      [subagent("STARTED"), subagent("STARTED")],
+      ["SUBAGENT_STARTED", "SUBAGENT_FINISHED"],
+      'SUBAGENT_STARTED: the subagent "s" is open already.',
+    ],
+    [
+      "is not announced again once it has ended (P125)",
+      [subagent("STARTED"), subagent("FINISHED"), subagent("STARTED")],
+      ["SUBAGENT_STARTED", "SUBAGENT_FINISHED"],
+      'SUBAGENT_STARTED: "s" was used; it names one invocation, from its announcement on.',
+    ],
+    [
+      "is not announced after what is attributed to it (P124)",
+      [an("CUSTOM", { name: "n", value: 1, ...of("s") }), subagent("STARTED")],
+      ["CUSTOM"],
+      'SUBAGENT_STARTED: "s" was used; it names one invocation, from its announcement on.',
+    ],
+    [
+      "does not end before it was announced (P126)",
+      [subagent("FINISHED")],
+      [],
+      'SUBAGENT_FINISHED: the subagent "s" is not open.',
+    ],
+    [
+      "does not end twice (P126)",
+      [subagent("STARTED"), subagent("ERROR"), subagent("FINISHED")],
+      ["SUBAGENT_STARTED", "SUBAGENT_ERROR"],
+      'SUBAGENT_FINISHED: the subagent "s" is not open.',
+    ],
+    [
+      "has a parent that was announced (P128)",
+      [subagent("STARTED", "s", { parentSubagentRunId: "p" })],
+      [],
+      'SUBAGENT_STARTED: its parent "p" was not announced in this run.',
+    ],
+    [
+      "begins nothing once it has ended (P127)",
+      [subagent("STARTED"), subagent("FINISHED"), text("START", "m", of("s")), call("START", "c", of("s"))],
+      ["SUBAGENT_STARTED", "SUBAGENT_FINISHED"],
+      'TEXT_MESSAGE_START: the subagent "s" has finished.|TOOL_CALL_START: the subagent "s" has finished.',
+    ],
+    [
+      "does not continue what another began (P128)",
+      [
+        text("START"),
+        text("CONTENT", "m", of("s")),
+        text("START", "n", of("s")),
+        text("CONTENT", "n", of("t")),
+        text("END", "n"),
+      ],
+      ["TEXT_MESSAGE_START", "TEXT_MESSAGE_START", "TEXT_MESSAGE_END", "TEXT_MESSAGE_END"],
+      'TEXT_MESSAGE_CONTENT: the message "m" belongs to another owner than its subagentRunId says.|' +
+        'TEXT_MESSAGE_CONTENT: the message "n" belongs to another owner than its subagentRunId says.',
+    ],
+    [
+      "makes no call in another's message (P115)",
+      [text("START"), call("START", "c", { parentMessageId: "m", ...of("s") })],
+      ["TEXT_MESSAGE_START", "TEXT_MESSAGE_END"],
+      'TOOL_CALL_START: the call and its parent message "m" have different owners.',
+    ],
+  ];
+  it.each(cases)("%s", async (_name, events, types, messages) => {
+    const { run, refused } = await emit(events);
+    expect(shown(run)).toEqual(types);
+    expect(refused.join("|")).toBe(messages);
+  });
+
+  it("need not be announced to be attributed to (P124)", async () => {
+    const { run, refused } = await emit([
+      text("START", "m", of("s")),
+      text("CONTENT", "m"),
+      text("END", "m", of("s")),
+      an("CUSTOM", { name: "n", value: 1, ...of("s") }),
+    ]);
+    expect(refused).toEqual([]);
+    expect(run.events.slice(1, -1).map(({ subagentRunId }) => subagentRunId)).toEqual(["s", undefined, "s", "s"]);
+  });
+
+  it("closes what it has open when it ends, its own subagents too, and may still be attributed to (P126, P127)", async () => {
+    const { run, refused } = await emit([
+      subagent("STARTED"),
+      text("START", "m", of("s")),
+      subagent("STARTED", "inner", { parentSubagentRunId: "s" }),
+      call("START", "c", of("inner")),
+      subagent("ERROR"),
+      call("RESULT", "c", of("s")),
+      subagent("STARTED", "late", { parentSubagentRunId: "s" }),
+    ]);
+    expect(refused).toEqual([]);
+    expect(run.events.slice(5, 10)).toEqual([
+      { type: "TOOL_CALL_END", toolCallId: "c", subagentRunId: "inner" },
+      { type: "SUBAGENT_FINISHED", subagentRunId: "inner" },
+      { type: "TEXT_MESSAGE_END", messageId: "m", subagentRunId: "s" },
+      { type: "SUBAGENT_ERROR", subagentRunId: "s", message: "It failed." },
+      expect.objectContaining({ type: "TOOL_CALL_RESULT", subagentRunId: "s" }),
+    ]);
+  });
+
+  it("owns the calls in its messages, whether they say so or not (P115)", async () => {
+    const { run, refused } = await emit([
+      subagent("STARTED"),
+      text("START", "m", of("s")),
+      call("START", "c", { parentMessageId: "m" }),
+      call("ARGS", "c", of("s")),
+      subagent("FINISHED"),
+    ]);
+    expect(refused).toEqual([]);
+    expect(shown(run)).toEqual([
+      "SUBAGENT_STARTED",
+      "TEXT_MESSAGE_START",
+      "TOOL_CALL_START",
+      "TOOL_CALL_ARGS",
+      "TOOL_CALL_END",
+      "TEXT_MESSAGE_END",
+      "SUBAGENT_FINISHED",
+    ]);
+  });
+
+  it("that never fails the run fails alone (P126)", async () => {
+    const agent = emitting([], async (context) => {
+      const failed = await context
+        .subagent({ name: "Booker" }, () => {
+          throw new Error("secret");
+        })
+        .catch(() => "handled");
+      return failed;
+    });
+    const run = await agent.run("Go");
+    expect(shown(run)).toEqual(["SUBAGENT_STARTED", "SUBAGENT_ERROR"]);
+    expect(run.events[2]).toMatchObject({ message: "The subagent failed." });
+    expect([run.outcome, run.result]).toEqual([{ type: "success" }, "handled"]);
+  });
+
+  it("whose context goes on with what its parent began leaves the owner out (P128)", async () => {
+    const agent = emitting([text("START")], (context) =>
+      context.subagent({ name: "Booker" }, async (inner) => {
+        await inner.emit({ type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "From within." });
+        await inner.emit({ type: "TEXT_MESSAGE_END", messageId: "m" });
+        await inner.text("My own.");
+      }),
+    );
+    const run = await agent.run("Go");
+    expect(run.events.map(({ type, subagentRunId }) => [type, subagentRunId !== undefined])).toEqual([
+      ["RUN_STARTED", false],
+      ["TEXT_MESSAGE_START", false],
+      ["SUBAGENT_STARTED", true],
+      ["TEXT_MESSAGE_CONTENT", false],
+      ["TEXT_MESSAGE_END", false],
+      ["TEXT_MESSAGE_START", true],
+      ["TEXT_MESSAGE_CONTENT", true],
+      ["TEXT_MESSAGE_END", true],
+      ["SUBAGENT_FINISHED", true],
+      ["RUN_FINISHED", false],
+    ]);
+  });
+});
+
+describe("a subagent that asks", () => {
+  const nested = async (context: AgentContext) =>
+    context.subagent({ name: "Outer" }, (outer) =>
+      outer.step("plan", () =>
+        outer.subagent({ name: "Inner" }, async (inner) => {
+          const answer = await inner.input("Book it?");
+          await inner.text(answer);
+        }),
+      ),
+    );
+
+  it("is closed as suspended, naming its interrupts, its ancestors without any, and announced again on resume (P82, P127)", async () => {
+    const agent = emitting([], nested);
+    const asked = await agent.run("Go");
+    expect(shown(asked)).toEqual([
+      "SUBAGENT_STARTED",
+      "STEP_STARTED",
+      "SUBAGENT_STARTED",
+      "SUBAGENT_FINISHED",
+      "STEP_FINISHED",
+      "SUBAGENT_FINISHED",
+    ]);
+    const interrupt = soleInterrupt(asked);
+    const [outer, inner] = [asked.events[1], asked.events[3]];
+    expect(interrupt.subagentRunId).toBe(inner?.subagentRunId);
+    expect(asked.events[4]?.outcome).toEqual({ type: "suspended", interruptIds: [interrupt.id] });
+    expect(asked.events[6]?.outcome).toEqual({ type: "suspended" });
+
+    const answered = await agent.answer(interrupt, "yes");
+    expect(typesOf(answered)).toEqual([
+      "RUN_STARTED",
+      "SUBAGENT_STARTED",
+      "STEP_STARTED",
+      "SUBAGENT_STARTED",
+      "TEXT_MESSAGE_START",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_END",
+      "SUBAGENT_FINISHED",
+      "STEP_FINISHED",
+      "SUBAGENT_FINISHED",
+      "RUN_FINISHED",
+    ]);
+    expect([answered.events[1], answered.events[3]]).toEqual([outer, inner]);
+    expect(answered.events[7]).toEqual({ type: "SUBAGENT_FINISHED", subagentRunId: inner?.subagentRunId });
+  });
+
+  it("of an agent that keeps its questions itself is closed the same way (P82, P127)", async () => {
+    const keeping = Object.assign(
+      async (context: AgentContext) => {
+        await context.emit({ type: "SUBAGENT_STARTED", subagentRunId: "s", name: "Booker" });
+        context.interrupted([{ id: "i", reason: "approval", message: "Book it?", subagentRunId: "s" }]);
+      },
+      { keepsInterrupts: true },
+    );
+    const run = await agentUnderTest(keeping).run("Go");
+    expect(shown(run)).toEqual(["SUBAGENT_STARTED", "SUBAGENT_FINISHED"]);
+    expect(run.events[2]?.outcome).toEqual({ type: "suspended", interruptIds: ["i"] });
+  });
+
+  it("may ask only what is an interrupt to the letter, each under its own id (P71, P72)", async () => {
+    const tried: unknown[] = [];
+    const keeping = Object.assign(
+      async (context: AgentContext) => {
+        const asks: unknown[][] = [
+          [],
+          [{ id: "i" }],
+          [{ id: "i", reason: "r", responseSchema: true }],
+          [
+            { id: "i", reason: "r" },
+            { id: "i", reason: "r" },
+          ],
+        ];
+        for (const interrupts of asks) {
+          try {
+            context.interrupted(interrupts as never);
+          } catch (error) {
+            tried.push((error as Error).message);
+          }
+        }
+        context.interrupted([
+          { id: "i", reason: "r", message: null, level: 3, metadata: { "acme:level": null } },
+        ] as never);
+      },
+      { keepsInterrupts: true },
+    );
+    const agent = agentUnderTest(keeping);
+    const run = await agent.run("Go");
+    expect(run.interrupts).toEqual([{ id: "i", reason: "r", metadata: { "acme:level": null } }]);
+    expect(tried).toEqual([
+      "An interrupt outcome needs at least one interrupt.",
+      "interrupts: [0].reason: expected a string, found nothing.",
+      "interrupts: [0].responseSchema: expected an object, found a boolean.",
+      "Two of the interrupts have one id.",
+    ]);
+    expect(agent.warnings.map(({ code }) => code)).toEqual(["EVENT_STRIPPED"]);
+  });
+});

@@ -8,6 +8,8 @@ export interface WorkerdOptions {
   readonly compatibilityFlags?: string[];
   /** Variables of the Worker's environment. */
   readonly bindings?: Record<string, number>;
+  /** Where the objects' storage outlives the Worker. Default: nowhere. */
+  readonly storage?: string;
   /** Bindings of Durable Objects. */
   readonly durableObjects?: Record<string, { className: string; useSQLite: boolean }>;
 }
@@ -21,7 +23,7 @@ export const COMPATIBILITY_FLAGS = ["enable_request_signal", "durable_object_io_
 /** Starts a Worker from its text. Sent a request after `ready`. */
 export function startWorker(
   script: string,
-  { compatibilityFlags = COMPATIBILITY_FLAGS, bindings = {}, durableObjects = {} }: WorkerdOptions = {},
+  { compatibilityFlags = COMPATIBILITY_FLAGS, bindings = {}, storage, durableObjects = {} }: WorkerdOptions = {},
 ): Miniflare {
   const options: MiniflareOptions = {
     host: "127.0.0.1",
@@ -32,6 +34,7 @@ export function startWorker(
     compatibilityFlags,
     bindings,
     durableObjects,
+    ...(storage === undefined ? {} : { durableObjectsPersist: storage }),
   };
   return new Miniflare(options);
 }

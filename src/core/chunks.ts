@@ -57,7 +57,7 @@ type Current = { type: string; id: string; owner: string | undefined };
 
 export class Chunks {
   /** Per lane (the turn itself, each subagent) the item its chunks go on with. */
-  readonly #lanes = new Map<string | undefined, Current>();
+  #lanes: Map<string | undefined, Current> | undefined;
   readonly #ledger: Ledger;
 
   constructor(ledger: Ledger) {
@@ -71,7 +71,7 @@ export class Chunks {
   take(event: WireEvent, out: WireEvent[]): void {
     const form = FORMS[event.type];
     if (form !== undefined) return this.#takeChunk(event, form, out);
-    if (this.#lanes.size > 0) {
+    if (this.#lanes !== undefined) {
       this.#refuseMixing(event);
       if (!TRANSPARENT.has(event.type)) this.#endLane(event.subagentRunId, out);
     }
@@ -100,6 +100,7 @@ export class Chunks {
       const start: WireEvent = { type: `${form.prefix}_START`, [form.id]: id, ...form.defaults, ...tag };
       for (const name of given) start[name] = event[name];
       out.push(...this.#ledger.take(event.delta === undefined ? { ...start, ...others(event) } : start));
+      this.#lanes ??= new Map();
       this.#lanes.set(event.subagentRunId, { type: event.type, id, owner: event.subagentRunId });
     }
     if (event.delta !== undefined) {
@@ -117,21 +118,26 @@ export class Chunks {
 
   /** The stream a chunk goes on with: that of its id, of its tag, else the only one of its form. */
   #currentOf(event: WireEvent, idMember: string): Current | undefined {
-    const lanes = [...this.#lanes.values()].filter(({ type }) => type === event.type);
+    const lanes = this.#open.filter(({ type }) => type === event.type);
     const named = lanes.find(({ id }) => id === event[idMember]);
     if (named !== undefined || event.subagentRunId !== undefined || event[idMember] !== undefined)
-      return named ?? this.#lanes.get(event.subagentRunId);
-    const own = this.#lanes.get(undefined);
+      return named ?? this.#lanes?.get(event.subagentRunId);
+    const own = this.#lanes?.get(undefined);
     if (own?.type === event.type) return own;
     if (lanes.length > 1)
       throw new EventRefusedError(`${event.type}: several subagents stream at once; say which with subagentRunId.`);
     return lanes[0];
   }
 
+  get #open(): Current[] {
+    return [...(this.#lanes?.values() ?? [])];
+  }
+
   #endLane(owner: string | undefined, out: WireEvent[]): void {
-    const current = this.#lanes.get(owner);
+    const current = this.#lanes?.get(owner);
     if (current === undefined) return;
-    this.#lanes.delete(owner);
+    this.#lanes?.delete(owner);
+    if (this.#lanes?.size === 0) this.#lanes = undefined;
     const form = FORMS[current.type] as Form;
     // Its subagent's end may have closed it already.
     if (this.#ledger.find(form.kind, current.id)?.state === "closed") return;
@@ -146,7 +152,7 @@ export class Chunks {
 
   /** An id that chunks opened is closed by them only (AG-UI streaming: the forms are not mixed). */
   #refuseMixing(event: WireEvent): void {
-    for (const { type, id } of this.#lanes.values()) {
+    for (const { type, id } of this.#open) {
       const form = FORMS[type] as Form;
       if (event[form.id] === id && event.type.startsWith(`${form.prefix}_`) && event.type !== "TOOL_CALL_RESULT") {
         throw new EventRefusedError(`${event.type}: ${JSON.stringify(id)} is streamed by chunks.`);

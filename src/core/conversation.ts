@@ -20,6 +20,8 @@ interface Given {
 
 type History = Pick<RunAgentInput, "messages" | "tools">;
 
+const NOTHING: History = { messages: [], tools: [] };
+
 const refuse = (message: string): never => {
   throw new EventRefusedError(message);
 };
@@ -28,16 +30,21 @@ const takenBy = ({ role, subagentRunId }: Message): Taken => ({ role, owner: sub
 
 export class Conversation {
   /** What the client says it has. */
-  #input: History = { messages: [], tools: [] };
+  #input: History = NOTHING;
   /** The same by id, and its calls' tools by theirs; made when first asked about. */
   #given: Given | undefined;
-  /** What the turn has shown. */
-  #own = new Map<string, Taken>();
-  #activities = new Map<string, unknown>();
+  /** What the turn has shown. Made, as the activities are, when first needed. */
+  #own: Map<string, Taken> | undefined;
+  #activities: Map<string, unknown> | undefined;
 
   /** A run carries the turn from here, and this is what its client has. */
   begin(input: History): void {
     this.#input = input;
+    this.#given = undefined;
+  }
+
+  /** Of the input only itself is kept meanwhile: a history may be long, and the turn held. */
+  endRun(): void {
     this.#given = undefined;
   }
 
@@ -50,12 +57,12 @@ export class Conversation {
   open(role: string, event: WireEvent): void {
     const id = event.messageId as string;
     const owner = event.subagentRunId;
-    const taken = this.#own.get(id);
+    const taken = this.#own?.get(id);
     if (taken === undefined && this.#history.messages.has(id))
       refuse(`${event.type}: ${JSON.stringify(id)} is a message of the history; a new message takes a new id.`);
     if (taken !== undefined && (taken.role !== role || taken.owner !== owner))
       refuse(`${event.type}: ${JSON.stringify(id)} is a message of another role or owner.`);
-    if (taken === undefined) this.#own.set(id, { role, owner });
+    if (taken === undefined) this.#take(id, role, owner);
   }
 
   /** Whose a call is that is opened: without a word of its own, its message's. @throws EventRefusedError */
@@ -75,7 +82,7 @@ export class Conversation {
   /** Takes the id of the message that a call makes for itself where it has none to stand in. */
   openCall({ toolCallId, parentMessageId }: WireEvent, owner: string | undefined): void {
     const id = (parentMessageId ?? toolCallId) as string;
-    if (this.#find(id) === undefined) this.#own.set(id, { role: "assistant", owner });
+    if (this.#find(id) === undefined) this.#take(id, "assistant", owner);
   }
 
   /** Takes the id of a result's message. @throws EventRefusedError */
@@ -85,7 +92,7 @@ export class Conversation {
       refuse(`${event.type}: the call ${JSON.stringify(event.toolCallId)} is for the client to answer.`);
     if (this.#find(id) !== undefined)
       refuse(`${event.type}: ${JSON.stringify(id)} is another message already; a result takes an id of its own.`);
-    this.#own.set(id, { role: "tool", owner: event.subagentRunId });
+    this.#take(id, "tool", event.subagentRunId);
   }
 
   /** Takes an event that shows or changes an activity. @throws EventRefusedError */
@@ -96,12 +103,13 @@ export class Conversation {
     if (taken !== undefined && taken.role !== "activity")
       refuse(`${type}: ${JSON.stringify(id)} is no activity but another message.`);
     if (type === "ACTIVITY_SNAPSHOT") {
-      if (event.replace === false && this.#activities.has(id)) return;
-      this.#own.set(id, { role: "activity", owner });
+      if (event.replace === false && this.#activities?.has(id)) return;
+      this.#take(id, "activity", owner);
+      this.#activities ??= new Map();
       this.#activities.set(id, inJson(event.content));
       return;
     }
-    if (!this.#activities.has(id)) refuse(`${type}: the activity ${JSON.stringify(id)} was not shown.`);
+    if (!this.#activities?.has(id)) return refuse(`${type}: the activity ${JSON.stringify(id)} was not shown.`);
     if (owner !== undefined && owner !== taken?.owner)
       refuse(`${type}: the activity ${JSON.stringify(id)} belongs to another owner.`);
     this.#activities.set(id, changed(this.#activities.get(id), event));
@@ -115,7 +123,7 @@ export class Conversation {
       ? call !== undefined || this.#history.calls.has(id)
       : (this.#find(id)?.role ?? "activity") !== "activity";
     if (!isThere) refuse(`${event.type}: there is no ${event.subtype} ${JSON.stringify(id)} to keep the value.`);
-    const shown = isCall ? call : this.#own.get(id);
+    const shown = isCall ? call : this.#own?.get(id);
     if (shown !== undefined && event.subagentRunId !== undefined && event.subagentRunId !== shown.owner)
       refuse(`${event.type}: ${JSON.stringify(id)} belongs to another owner.`);
   }
@@ -131,11 +139,11 @@ export class Conversation {
     const given = this.#history.messages;
     const isKept = ({ role }: { role: string }) =>
       (role === "activity" || role === "reasoning") && !messages.some((message) => message.role === role);
-    const left = this.#input.messages.filter(({ id }) => !restated.has(id) && !this.#own.has(id));
-    const own = new Map([...this.#own].filter(([id, taken]) => !restated.has(id) && isKept(taken)));
-    const activities = new Map([...this.#activities].filter(([id]) => own.has(id)));
+    const left = this.#input.messages.filter(({ id }) => !restated.has(id) && !this.#own?.has(id));
+    const own = new Map([...(this.#own ?? [])].filter(([id, taken]) => !restated.has(id) && isKept(taken)));
+    const activities = new Map([...(this.#activities ?? [])].filter(([id]) => own.has(id)));
     for (const message of messages) {
-      if (this.#own.has(message.id) || !given.has(message.id)) own.set(message.id, takenBy(message));
+      if (this.#own?.has(message.id) || !given.has(message.id)) own.set(message.id, takenBy(message));
       if (message.role === "activity") activities.set(message.id, inJson(message.content));
     }
     this.#own = own;
@@ -155,8 +163,13 @@ export class Conversation {
     return this.#given;
   }
 
+  #take(id: string, role: string, owner: string | undefined): void {
+    this.#own ??= new Map();
+    this.#own.set(id, { role, owner });
+  }
+
   #find(id: string): Taken | undefined {
-    return this.#own.get(id) ?? this.#history.messages.get(id);
+    return this.#own?.get(id) ?? this.#history.messages.get(id);
   }
 }
 

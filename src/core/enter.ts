@@ -7,17 +7,18 @@ import type { Agent, AgentContext, AgentEvent } from "./agent.ts";
  * @param onGenerator is given what leaves a generator when its turn is stopped: at a `yield` at once, elsewhere
  * as soon as what it waits for has settled.
  */
-export async function enter(
-  agent: Agent,
-  context: AgentContext,
-  onGenerator: (leave: () => void) => void,
-): Promise<unknown> {
-  const work = agent(context);
-  if (!isGenerator(work)) return work;
-  onGenerator(() => {
-    work.return(undefined).catch(() => {});
-  });
-  return drive(work, context);
+export function enter(agent: Agent, context: AgentContext, onGenerator: (leave: () => void) => void): Promise<unknown> {
+  // No async function: its frame would be kept, for nothing, as long as the turn is held.
+  try {
+    const work = agent(context);
+    if (!isGenerator(work)) return Promise.resolve(work);
+    onGenerator(() => {
+      work.return(undefined).catch(() => {});
+    });
+    return drive(work, context);
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /** Sends what a generator yields; a refused event is thrown in where it was yielded. */

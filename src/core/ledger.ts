@@ -25,27 +25,35 @@ const AGREEING: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   call: ["toolCallName", "parentMessageId"],
 };
 
+/** Who is told what is odd but sent: the turn. */
+export interface WarningListener {
+  warn(code: string, message: string): void;
+}
+
+const NONE: readonly Item[] = [];
+
 const refuse = (message: string): never => {
   throw new EventRefusedError(message);
 };
 
 export class Ledger {
-  readonly #items = new Map<string, Item>();
+  // The collections are made when first needed: a held turn keeps what it has, and most need few of them.
+  #items: Map<string, Item> | undefined;
   readonly #conversation = new Conversation();
   /** What is open, in the order it was opened. */
   #open: Item[] = [];
   /** Steps and subagents that the last interrupt closed and that start again before this run's first event. */
-  #restarts: Item[] = [];
+  #restarts: readonly Item[] = NONE;
   /** The calls started in this run, and whether each has its result. */
-  #calls = new Map<string, boolean>();
+  #calls: Map<string, boolean> | undefined;
   /** The subagents that were announced in this run. */
-  readonly #announced = new Set<string>();
+  #announced: Set<string> | undefined;
   /** Those that events of this run name and nobody announced. */
-  readonly #attributed = new Set<string>();
-  readonly #warn: (code: string, message: string) => void;
+  #attributed: Set<string> | undefined;
+  readonly #listener: WarningListener;
 
-  constructor(warn: (code: string, message: string) => void) {
-    this.#warn = warn;
+  constructor(listener: WarningListener) {
+    this.#listener = listener;
   }
 
   /** A run carries the turn from here; its input says what its client has. */
@@ -63,13 +71,16 @@ export class Ledger {
     const out = part === undefined ? this.#whole(event) : this.#part(event, part);
     const { subagentRunId } = event;
     // Attribution alone is legal; but what was attributed to cannot be announced afterwards (AG-UI subagents).
-    if (subagentRunId !== undefined && !this.#announced.has(subagentRunId)) this.#attributed.add(subagentRunId);
+    if (subagentRunId !== undefined && !this.#announced?.has(subagentRunId)) {
+      this.#attributed ??= new Set();
+      this.#attributed.add(subagentRunId);
+    }
     return out;
   }
 
   #part(event: WireEvent, [kind, phase, member]: NonNullable<(typeof PARTS)[string]>): WireEvent[] {
     const id = event[member] as string;
-    const item = this.#items.get(keyOf(kind, id, kind === "step" ? event.subagentRunId : undefined));
+    const item = this.#items?.get(keyOf(kind, id, kind === "step" ? event.subagentRunId : undefined));
     if (phase === "start") return this.#start(kind, id, event, item);
     if (item === undefined || item.state === "closed")
       return refuse(`${event.type}: the ${KINDS[kind].noun} ${JSON.stringify(id)} is not open.`);
@@ -100,7 +111,7 @@ export class Ledger {
 
   /** The item of an id, for those that append to it often. */
   find(kind: Kind, id: string): Item | undefined {
-    return this.#items.get(keyOf(kind, id, undefined));
+    return this.#items?.get(keyOf(kind, id, undefined));
   }
 
   /** Whether the run's next event must be preceded by others. */
@@ -110,7 +121,7 @@ export class Ledger {
 
   /** The calls of this run without a result, in call order. */
   unanswered(): string[] {
-    return [...this.#calls].filter(([, answered]) => !answered).map(([id]) => id);
+    return [...(this.#calls ?? [])].filter(([, answered]) => !answered).map(([id]) => id);
   }
 
   /**
@@ -131,11 +142,13 @@ export class Ledger {
       item.state = interruptsOf === undefined ? "closed" : "suspended";
     }
     const again = this.#open.filter(({ kind }) => kind === "step" || kind === "subagent");
-    this.#restarts = interruptsOf === undefined ? [] : [...this.#restarts, ...again];
+    if (interruptsOf === undefined) this.#restarts = NONE;
+    else if (again.length > 0) this.#restarts = [...this.#restarts, ...again];
     this.#open = [];
-    this.#calls.clear();
-    this.#announced.clear();
-    this.#attributed.clear();
+    this.#conversation.endRun();
+    this.#calls = undefined;
+    this.#announced = undefined;
+    this.#attributed = undefined;
     return out;
   }
 
@@ -144,15 +157,20 @@ export class Ledger {
     if (this.#restarts.length === 0) return [];
     const out = this.#restarts.map(startAgain);
     for (const item of this.#restarts) this.#reopen(item);
-    this.#restarts = [];
+    this.#restarts = NONE;
     return out;
   }
 
   #reopen(item: Item): void {
     item.state = "open";
     this.#open.push(item);
-    if (item.kind === "subagent") this.#announced.add(item.id);
+    if (item.kind === "subagent") this.#announce(item.id);
     // A reopened message names the same owner; its frames keep their head.
+  }
+
+  #announce(subagentRunId: string): void {
+    this.#announced ??= new Set();
+    this.#announced.add(subagentRunId);
   }
 
   #start(kind: Kind, id: string, event: WireEvent, known: Item | undefined): WireEvent[] {
@@ -172,20 +190,24 @@ export class Ledger {
     this.#takeId(kind, event, owner);
     const out = this.#begin();
     const item: Item = { kind, id, owner, start: event, state: "open", half: known?.half ?? "" };
+    this.#items ??= new Map();
     this.#items.set(keyOf(kind, id, owner), item);
     this.#open.push(item);
-    if (kind === "call") this.#calls.set(id, this.#calls.get(id) ?? false);
-    if (kind === "subagent") this.#announced.add(id);
+    if (kind === "call") {
+      this.#calls ??= new Map();
+      this.#calls.set(id, this.#calls.get(id) ?? false);
+    }
+    if (kind === "subagent") this.#announce(id);
     out.push(event);
     return out;
   }
 
   #checkAnnouncement({ subagentRunId, parentSubagentRunId }: WireEvent, known: Item | undefined): void {
     const id = subagentRunId as string;
-    const goesOn = known?.waits === true && known.state === "closed" && !this.#announced.has(id);
-    if ((known !== undefined && !goesOn) || this.#attributed.has(id))
+    const goesOn = known?.waits === true && known.state === "closed" && !this.#announced?.has(id);
+    if ((known !== undefined && !goesOn) || this.#attributed?.has(id))
       refuse(`SUBAGENT_STARTED: ${JSON.stringify(id)} was used; it names one invocation, from its announcement on.`);
-    if (parentSubagentRunId === undefined || this.#announced.has(parentSubagentRunId as string)) return;
+    if (parentSubagentRunId === undefined || this.#announced?.has(parentSubagentRunId as string)) return;
     // One that an interrupt closed is announced again before this event goes out.
     if (this.find("subagent", parentSubagentRunId as string)?.state !== "suspended")
       refuse(`SUBAGENT_STARTED: its parent ${JSON.stringify(parentSubagentRunId)} was not announced in this run.`);
@@ -265,7 +287,7 @@ export class Ledger {
     const out = this.#begin();
     // The arguments of an answered call are complete.
     if (call?.state === "open") this.#shut(call, endOf(call), out);
-    if (this.#calls.has(id)) this.#calls.set(id, true);
+    if (this.#calls?.has(id)) this.#calls.set(id, true);
     out.push(event);
     return out;
   }
@@ -275,14 +297,14 @@ export class Ledger {
     const messages = event.messages as Message[];
     const ends = displaced(this.#open, messages);
     for (const message of messages) {
-      if (message.role !== "tool" || this.#calls.get(message.toolCallId) !== false) continue;
+      if (message.role !== "tool" || this.#calls?.get(message.toolCallId) !== false) continue;
       const name = this.find("call", message.toolCallId)?.start.toolCallName;
       if (this.#conversation.isClientTool(name))
         refuse(`${event.type}: the call ${JSON.stringify(message.toolCallId)} is for the client to answer.`);
     }
     const gone = this.#conversation.restate(messages);
     if (gone.length > 0)
-      this.#warn(
+      this.#listener.warn(
         "MESSAGES_DROPPED",
         `A MESSAGES_SNAPSHOT leaves out ${gone.length} of the messages that the client sent; the client drops what a snapshot leaves out.`,
       );

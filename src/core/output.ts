@@ -6,12 +6,12 @@ import type { Interrupt, RunAgentInput } from "@ag-ui/core";
 import { Chunks } from "./chunks.ts";
 import { type Ending, withPending } from "./ending.ts";
 import { EventRefusedError } from "./errors.ts";
-import { type Stripped, shape, shapeInterrupts } from "./event-shape.ts";
+import { shape, shapeInterrupts } from "./event-shape.ts";
 import { deltaHead, frame, isPlain, isTooLong, LONGEST_FRAME, quoted } from "./frames.ts";
 import { appendTo, endOf, type Item, joinHalves, type WireEvent } from "./items.ts";
 import { KeptEvents, nobody, type Sink } from "./kept-events.ts";
-import { Ledger } from "./ledger.ts";
-import { formatPath } from "./read-shape.ts";
+import { Ledger, type WarningListener } from "./ledger.ts";
+import { type Finding, formatPath } from "./read-shape.ts";
 import { TurnState } from "./state.ts";
 
 /** Checks one event against the protocol's schemas; throws EventRefusedError. */
@@ -28,20 +28,18 @@ export class Output {
   readonly #chunks: Chunks;
   readonly #keptEvents: number;
   readonly #check: EventCheck | undefined;
-  readonly #warn: (code: string, message: string) => void;
+  readonly #listener: WarningListener;
   #sink: Sink = nobody;
   #messages: (() => unknown) | undefined;
   /** Where something was stripped, indexes aside: said once. */
-  readonly #stripped = new Set<string>();
+  #stripped: Set<string> | undefined;
 
-  constructor(options: {
-    state: unknown;
-    keptEvents: number;
-    check: EventCheck | undefined;
-    warn: (code: string, message: string) => void;
-  }) {
-    this.#warn = options.warn;
-    this.ledger = new Ledger(options.warn);
+  constructor(
+    options: { state: unknown; keptEvents: number; check: EventCheck | undefined },
+    listener: WarningListener,
+  ) {
+    this.#listener = listener;
+    this.ledger = new Ledger(listener);
     this.#chunks = new Chunks(this.ledger);
     this.state = new TurnState(options.state);
     this.#keptEvents = options.keptEvents;
@@ -61,7 +59,7 @@ export class Output {
    * @param strict refuses a STATE_DELTA that does not apply, which else goes out as the state as it stands.
    */
   send(given: unknown, strict = false): void {
-    const shaped = shape(given, this.#tellStripped);
+    const shaped = shape(given, (type, finding) => this.#tellStripped(type, finding));
     this.#check?.(shaped);
     const { delta } = shaped;
     if (typeof delta !== "string" || delta.length <= LONGEST_DELTA) return this.#put(shaped, strict);
@@ -76,7 +74,7 @@ export class Output {
     const change = this.state.take(shaped, (cause) => {
       if (strict)
         throw new EventRefusedError("STATE_DELTA: the patch does not apply to the state as it stands.", { cause });
-      this.#warn(
+      this.#listener.warn(
         "PATCH_NOT_APPLIED",
         "A STATE_DELTA does not apply to the state as it stands: the state was sent instead, unchanged.",
       );
@@ -94,16 +92,17 @@ export class Output {
 
   /** Interrupts that the agent keeps itself, as they may go out. @throws EventRefusedError */
   interrupts(given: unknown): Interrupt[] {
-    return shapeInterrupts(given, this.#tellStripped);
+    return shapeInterrupts(given, (type, finding) => this.#tellStripped(type, finding));
   }
 
-  readonly #tellStripped: Stripped = (type, { path, message }) => {
+  #tellStripped(type: string, { path, message }: Finding): void {
     const where = `${type}: ${formatPath(path, "the whole")}`;
     const kind = where.replace(/\d+/g, "");
+    this.#stripped ??= new Set();
     if (this.#stripped.has(kind) || this.#stripped.size >= MOST_STRIPPED) return;
     this.#stripped.add(kind);
-    this.#warn("EVENT_STRIPPED", `${where}: ${message}.`);
-  };
+    this.#listener.warn("EVENT_STRIPPED", `${where}: ${message}.`);
+  }
 
   /** Appends to an item: `send` of its content event, for the one event that comes by the thousand. */
   append(item: Item, delta: string): void {
@@ -188,7 +187,7 @@ export class Output {
     } catch (error) {
       // The question goes out all the same: an answer to it is worth more than a view of what led to it.
       const why = error instanceof EventRefusedError ? error.message : "giving them failed.";
-      this.#warn("MESSAGES_NOT_SHOWN", `The agent's messages could not be shown before an interrupt: ${why}`);
+      this.#listener.warn("MESSAGES_NOT_SHOWN", `The agent's messages could not be shown before an interrupt: ${why}`);
     }
   }
 

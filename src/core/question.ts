@@ -27,6 +27,7 @@ export interface Issued {
 
 export class Question {
   readonly request: QuestionRequest;
+  /** Not counted as handled here: whoever hands it out sees to that. */
   readonly answer: Promise<unknown>;
   /** What the answer must be; `undefined` while the validator loads. */
   type: AnswerType | undefined;
@@ -34,27 +35,27 @@ export class Question {
   issued: Issued | undefined;
   /** Forgets the timer of its own deadline. */
   disarm: (() => void) | undefined;
-  #settle: { resolve: (value: unknown) => void; reject: (error: unknown) => void } | undefined;
+  #resolve: ((value: unknown) => void) | undefined;
+  #reject: ((error: unknown) => void) | undefined;
 
   constructor(request: QuestionRequest) {
     this.request = request;
     this.answer = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
+      this.#resolve = resolve;
+      this.#reject = reject;
     });
-    // The context's promises count as handled: an agent may drop one.
-    this.answer.catch(() => {});
-  }
-
-  get settled(): boolean {
-    return this.#settle === undefined;
   }
 
   deliver(value: unknown): void {
-    this.#close()?.resolve(value);
+    const resolve = this.#resolve;
+    this.#close();
+    resolve?.(value);
   }
 
   reject(error: HoldlineError | Error): void {
-    this.#close()?.reject(error);
+    const reject = this.#reject;
+    this.#close();
+    reject?.(error);
   }
 
   /** As the wire shows it. Only for a question that was issued. */
@@ -73,11 +74,10 @@ export class Question {
     };
   }
 
-  #close() {
-    const settle = this.#settle;
-    this.#settle = undefined;
+  #close(): void {
+    this.#resolve = undefined;
+    this.#reject = undefined;
     this.disarm?.();
     this.disarm = undefined;
-    return settle;
   }
 }

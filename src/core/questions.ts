@@ -12,29 +12,32 @@ import { Question, type QuestionRequest } from "./question.ts";
 /** What becomes of one open interrupt of a resume. */
 export type Decision = { readonly value: unknown } | { readonly error: HoldlineError };
 
+/** The turn that owns questions, as they see it. */
+export interface QuestionsOwner {
+  /** An interrupt is no longer answerable. */
+  spend(id: string, cause: InterruptCause): void;
+  /** A question that had gone out died of its own `timeoutMs`. */
+  timedOut(): void;
+  /** The last validator that was loading has loaded. */
+  loaded(): void;
+}
+
 export class Questions {
   #open: Question[] = [];
   /** Asked of the `humanInput` hook. */
-  readonly #local = new Set<Question>();
+  #local: Set<Question> | undefined;
   #loading = 0;
   readonly #clock: Clock;
-  /** Told the id and cause of every interrupt that is no longer answerable. */
-  readonly #spend: (id: string, cause: InterruptCause) => void;
-  /** Told when a question that had gone out died of its own `timeoutMs`. */
-  readonly #timedOut: () => void;
-  /** Told when the last validator that was loading has loaded. */
-  readonly #loaded: () => void;
+  readonly #owner: QuestionsOwner;
 
-  constructor(options: {
-    clock: Clock;
-    spend: (id: string, cause: InterruptCause) => void;
-    timedOut: () => void;
-    loaded: () => void;
-  }) {
-    this.#clock = options.clock;
-    this.#spend = options.spend;
-    this.#timedOut = options.timedOut;
-    this.#loaded = options.loaded;
+  constructor(clock: Clock, owner: QuestionsOwner) {
+    this.#clock = clock;
+    this.#owner = owner;
+  }
+
+  /** Whether any is open. */
+  get any(): boolean {
+    return this.#open.length > 0 || this.#local !== undefined;
   }
 
   /** Registers a question at once, so that questions asked together go out together even while a validator loads. */
@@ -47,7 +50,7 @@ export class Questions {
     else {
       this.#loading++;
       const done = () => {
-        if (--this.#loading === 0) this.#loaded();
+        if (--this.#loading === 0) this.#owner.loaded();
       };
       type.then(
         (read) => {
@@ -71,10 +74,11 @@ export class Questions {
     hook: (type: AnswerType) => unknown,
   ): Promise<unknown> {
     const question = new Question(request);
+    this.#local ??= new Set();
     this.#local.add(question);
     if (request.deadline !== undefined) {
       question.disarm = at(this.#clock, request.deadline, () => {
-        this.#local.delete(question);
+        this.#local?.delete(question);
         question.reject(new InputTimeoutError());
       });
     }
@@ -94,7 +98,7 @@ export class Questions {
         (value) => question.deliver(value),
         (error) => question.reject(error),
       )
-      .finally(() => this.#local.delete(question));
+      .finally(() => this.#local?.delete(question));
     return question.answer;
   }
 
@@ -134,7 +138,7 @@ export class Questions {
   settle(question: Question, decision: Decision): void {
     this.#remove(question);
     const failed = "error" in decision;
-    this.#spend(question.issued?.id as string, failed ? "abandoned" : "answered");
+    this.#owner.spend(question.issued?.id as string, failed ? "abandoned" : "answered");
     if (failed) question.reject(decision.error);
     else question.deliver(decision.value);
   }
@@ -142,8 +146,8 @@ export class Questions {
   /** Rejects whatever is open; `unasked` is for what had not gone out. */
   rejectAll(error: HoldlineError, cause: InterruptCause, unasked = error): void {
     this.#reject(this.#open, error, cause, unasked);
-    for (const question of this.#local) question.reject(error);
-    this.#local.clear();
+    for (const question of this.#local ?? []) question.reject(error);
+    this.#local = undefined;
   }
 
   /** Rejects what has not gone out. */
@@ -154,7 +158,7 @@ export class Questions {
   #reject(questions: Question[], error: HoldlineError, cause: InterruptCause, unasked: HoldlineError): void {
     for (const question of [...questions]) {
       this.#remove(question);
-      if (question.issued !== undefined) this.#spend(question.issued.id, cause);
+      if (question.issued !== undefined) this.#owner.spend(question.issued.id, cause);
       question.reject(question.issued === undefined ? unasked : error);
     }
   }
@@ -163,8 +167,8 @@ export class Questions {
     this.#remove(question);
     question.reject(new InputTimeoutError());
     if (question.issued === undefined) return;
-    this.#spend(question.issued.id, "expired");
-    this.#timedOut();
+    this.#owner.spend(question.issued.id, "expired");
+    this.#owner.timedOut();
   }
 
   #remove(question: Question): void {

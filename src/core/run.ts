@@ -25,18 +25,11 @@ export class Run implements Sink, Quiet {
   #outlet: Outlet | undefined;
   #request: ExchangeRequest | undefined;
   #webRequest: Request | undefined;
-  #usage: TokenUsage[] = [];
+  #usage: TokenUsage[] | undefined;
   /** What was written and does not leave yet. */
   #held: string[] | undefined;
-  readonly #heardLeaving = () => {
-    const outlet = this.#outlet;
-    if (outlet === undefined) return;
-    this.left = true;
-    this.#close();
-    // Where only a signal told, the body is still open: whoever reads on finds its end.
-    outlet.end();
-    this.onLeft?.();
-  };
+  /** Hears the request's signal, where there is one. */
+  #onAbort: (() => void) | undefined;
 
   constructor(
     input: RunAgentInput,
@@ -50,10 +43,14 @@ export class Run implements Sink, Quiet {
     this.#keepAlive = from.keepAlive;
     this.#keepAlive.add(this);
     const { signal } = from.request;
+    const heardLeaving = () => this.#heardLeaving();
     // Any of the outlet and the signal may be the one that tells; some runtimes have only one of them.
-    signal?.addEventListener("abort", this.#heardLeaving, { once: true });
-    from.outlet.left(this.#heardLeaving);
-    if (signal?.aborted) this.#heardLeaving();
+    if (signal !== undefined) {
+      signal.addEventListener("abort", heardLeaving, { once: true });
+      this.#onAbort = heardLeaving;
+    }
+    from.outlet.left(heardLeaving);
+    if (signal?.aborted) heardLeaving();
   }
 
   /** The request as the web has it, made when first asked for; none once the run is over, so that nothing keeps it. */
@@ -107,14 +104,15 @@ export class Run implements Sink, Quiet {
 
   /** Counts what a model used, for this run's terminating event. */
   addUsage(entry: TokenUsage): void {
+    this.#usage ??= [];
     this.#usage.push(countable(entry));
   }
 
   /** Writes the terminating event and closes. Nothing follows it but, where `late` comes to one, a RUN_ERROR. */
   finish(ending: Ending, late?: Promise<Ending | undefined>): void {
     const { threadId, runId } = this.input;
-    const usage = this.#usage.length > 0 ? { usage: summed(this.#usage) } : {};
-    this.#end({ ...lastEvent(ending, { threadId, runId }), ...usage }, "error" in ending ? undefined : late);
+    const usage = this.#usage && summed(this.#usage);
+    this.#end({ ...lastEvent(ending, { threadId, runId }), usage }, "error" in ending ? undefined : late);
   }
 
   /** Ends as a stream of one RUN_ERROR: nothing was started. */
@@ -146,9 +144,22 @@ export class Run implements Sink, Quiet {
     outlet.end();
   }
 
+  #heardLeaving(): void {
+    const outlet = this.#outlet;
+    if (outlet === undefined) return;
+    const { onLeft } = this;
+    this.left = true;
+    this.#close();
+    // Where only a signal told, the body is still open: whoever reads on finds its end.
+    outlet.end();
+    onLeft?.();
+  }
+
   /** From here on the run is over: leaving is not heard, and nothing of the exchange is kept. */
   #close(): void {
-    this.#request?.signal?.removeEventListener("abort", this.#heardLeaving);
+    if (this.#onAbort !== undefined) this.#request?.signal?.removeEventListener("abort", this.#onAbort);
+    this.#onAbort = undefined;
+    this.onLeft = undefined;
     this.#keepAlive.delete(this);
     this.#outlet = undefined;
     this.#request = undefined;

@@ -15,6 +15,7 @@ import {
   HoldUnavailableError,
   InputTimeoutError,
   InterruptCancelledError,
+  type InterruptCause,
   TurnEndedError,
   TurnReleasedError,
 } from "./errors.ts";
@@ -25,7 +26,7 @@ import { LateWork } from "./late-work.ts";
 import { LAST_INSTANT } from "./options.ts";
 import { Output } from "./output.ts";
 import type { Question, QuestionRequest } from "./question.ts";
-import { type Decision, Questions } from "./questions.ts";
+import { type Decision, Questions, type QuestionsOwner } from "./questions.ts";
 import { type ReplayedRun, replayed } from "./replay.ts";
 import type { Run } from "./run.ts";
 import type { Stop } from "./stops.ts";
@@ -34,7 +35,7 @@ import type { Thread } from "./threads.ts";
 
 const REPLAYING = "Earlier runs are being replayed: await that first.";
 
-export class Turn implements Retained {
+export class Turn implements Retained, QuestionsOwner {
   readonly thread: Thread;
   readonly host: Host;
   output: Output;
@@ -42,10 +43,9 @@ export class Turn implements Retained {
   latest: Run;
   deadline = 0;
   heldSince = 0;
-  /** Tools whose later calls this turn's human approved with "always". */
-  readonly alwaysApproved = new Set<string>();
-  /** Tool calls that have not settled. */
-  readonly calls = new Set<Promise<unknown>>();
+  // Made when first needed, like all that most turns do without: what a turn has while it is held, it keeps.
+  #alwaysApproved: Set<string> | undefined;
+  #calls: Set<Promise<unknown>> | undefined;
   readonly #questions: Questions;
   #live: Run | undefined;
   #kept: KeptEvents | undefined;
@@ -55,7 +55,7 @@ export class Turn implements Retained {
   #unheard = false;
   /** Earlier runs are being put before the open one. */
   #replaying = false;
-  readonly #late = new LateWork();
+  #late: LateWork | undefined;
   #stop: Stop | undefined;
   #decided: InputRequired | undefined;
   /** Questions that the agent keeps itself, and that its run ends with. */
@@ -70,9 +70,9 @@ export class Turn implements Retained {
   /** Leaves the agent's generator, where it is one. */
   #leave: (() => void) | undefined;
   #bound: (() => void) | undefined;
-  #onOver: (() => void)[] = [];
+  #onOver: (() => void)[] | undefined;
   /** Used while no run was open. */
-  readonly #usage: TokenUsage[] = [];
+  #usage: TokenUsage[] | undefined;
 
   constructor(host: Host, thread: Thread, run: Run) {
     const { settings } = host;
@@ -80,28 +80,28 @@ export class Turn implements Retained {
     this.thread = thread;
     this.latest = run;
     this.output = this.#createOutput();
-    this.#questions = new Questions({
-      clock: settings.clock,
-      spend: (id, cause) => {
-        if (cause === "answered" || cause === "abandoned" || cause === "expired") host.counts[cause]++;
-        host.spent.remember(id, thread.key, cause);
-      },
-      timedOut: () => this.#outstandingTimedOut(),
-      loaded: () => this.#scheduleOutcome(),
-    });
+    this.#questions = new Questions(settings.clock, this);
   }
 
   #createOutput(): Output {
-    return new Output({
-      state: this.latest.input.state,
-      keptEvents: this.host.settings.keptEvents,
-      check: this.host.check,
-      warn: (code, message) => this.warn(code, message),
-    });
+    const { settings, check } = this.host;
+    return new Output({ state: this.latest.input.state, keptEvents: settings.keptEvents, check }, this);
   }
 
   get identity(): string | null {
     return this.thread.identity;
+  }
+
+  /** Tools whose later calls this turn's human approved with "always". */
+  get alwaysApproved(): Set<string> {
+    this.#alwaysApproved ??= new Set();
+    return this.#alwaysApproved;
+  }
+
+  /** Tool calls that have not settled. */
+  get calls(): Set<Promise<unknown>> {
+    this.#calls ??= new Set();
+    return this.#calls;
   }
 
   /** The questions that can be answered now. */
@@ -167,7 +167,8 @@ export class Turn implements Retained {
     this.latest = run;
     this.#live = run;
     run.onLeft = () => this.#clientLeft();
-    for (const entry of this.#usage.splice(0)) run.addUsage(entry);
+    for (const entry of this.#usage ?? []) run.addUsage(entry);
+    this.#usage = undefined;
     run.start();
     this.output.attach(run, run.input);
   }
@@ -214,7 +215,9 @@ export class Turn implements Retained {
     this.#over = true;
     this.#bound?.();
     if (!("error" in ending)) this.host.counts.finished++;
-    this.#questions.rejectAll(new TurnReleasedError("The turn ended before the question was answered."), "ended");
+    // Looked at first: an error is dear to make, and most turns end with nothing open.
+    if (this.#questions.any)
+      this.#questions.rejectAll(new TurnReleasedError("The turn ended before the question was answered."), "ended");
     const run = this.#live;
     this.#live = undefined;
     if (run !== undefined && this.#decided !== undefined && this.#stop === undefined) this.#showLast?.();
@@ -225,7 +228,7 @@ export class Turn implements Retained {
     // Free before the last event goes out: a client may send its next run the moment it reads it.
     this.thread.free(this);
     run?.finish(last, this.#stop === undefined ? this.#lateFailure() : undefined);
-    for (const callback of this.#onOver) callback();
+    for (const callback of this.#onOver ?? []) callback();
     this.thread.next();
   }
 
@@ -252,11 +255,12 @@ export class Turn implements Retained {
 
   /** Work whose failure is told even after the run has finished. */
   waitUntil(work: PromiseLike<unknown>): void {
+    this.#late ??= new LateWork();
     this.#late.add(work);
   }
 
   #lateFailure(): Promise<Ending | undefined> | undefined {
-    return this.#late.over(this.host.settings, {
+    return this.#late?.over(this.host.settings, {
       report: (error) => this.report(error),
       gaveUp: () =>
         this.warn(
@@ -269,7 +273,10 @@ export class Turn implements Retained {
   /** Counts what a model used: into the open run, or while paused into the next. */
   addUsage(entry: TokenUsage): void {
     if (this.#live !== undefined) this.#live.addUsage(entry);
-    else this.#usage.push(entry);
+    else {
+      this.#usage ??= [];
+      this.#usage.push(entry);
+    }
   }
 
   warn(code: string, message: string): void {
@@ -290,8 +297,9 @@ export class Turn implements Retained {
 
   /** Calls back when the turn is over, at once if it is. */
   whenOver(callback: () => void): void {
-    if (this.#over) callback();
-    else this.#onOver.push(callback);
+    if (this.#over) return callback();
+    this.#onOver ??= [];
+    this.#onOver.push(callback);
   }
 
   // ── asking ────────────────────────────────────────────────────────────────────
@@ -305,8 +313,10 @@ export class Turn implements Retained {
     const refusal = this.askRefusal;
     if (refusal !== undefined) throw refusal;
     const { hold, clock } = this.host.settings;
-    const { timeoutMs, ...asked } = request;
-    const question = { ...asked, deadline: timeoutMs === undefined ? undefined : clock.now() + timeoutMs };
+    const { reason, message, toolCallId, owner, metadata, timeoutMs } = request;
+    const deadline = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
+    // Member by member: what is spread together gets a shape of its own, which weighs more than all that is in it.
+    const question: QuestionRequest = { reason, message, toolCallId, owner, metadata, deadline };
     if (hook !== undefined) return this.#questions.askHook(question, type, hook);
     if (!hold) throw new HoldUnavailableError();
     const { answer } = this.#questions.add(question, type);
@@ -381,8 +391,18 @@ export class Turn implements Retained {
     else if (this.#questions.waiting.length > 0) this.#scheduleOutcome();
   }
 
-  /** The last open question of the outcome died of its own `timeoutMs`: the code goes on, unheard. */
-  #outstandingTimedOut(): void {
+  spend(id: string, cause: InterruptCause): void {
+    const { counts, spent } = this.host;
+    if (cause === "answered" || cause === "abandoned" || cause === "expired") counts[cause]++;
+    spent.remember(id, this.thread.key, cause);
+  }
+
+  loaded(): void {
+    this.#scheduleOutcome();
+  }
+
+  /** When it was the last open question of the outcome, the code goes on, unheard. */
+  timedOut(): void {
     if (this.thread.held !== this || this.#questions.outstanding.length > 0) return;
     this.#unheard = true;
     this.host.held.delete(this);

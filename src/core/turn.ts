@@ -33,6 +33,9 @@ import type { Stop } from "./stops.ts";
 import * as stops from "./stops.ts";
 import type { Thread } from "./threads.ts";
 
+/** In UTF-16 units, of which each may take six bytes. */
+const LONGEST_QUESTIONS = 1024 * 1024;
+
 const REPLAYING = "Earlier runs are being replayed: await that first.";
 
 export class Turn implements Retained, QuestionsOwner {
@@ -319,6 +322,13 @@ export class Turn implements Retained, QuestionsOwner {
     const question: QuestionRequest = { reason, message, toolCallId, owner, metadata, deadline };
     if (hook !== undefined) return this.#questions.askHook(question, type, hook);
     if (!hold) throw new HoldUnavailableError();
+    // They go out in one frame, which may not be longer than a client reads.
+    const together = this.#questions.waiting.reduce(
+      (sum, { request }) => sum + request.message.length,
+      request.message.length,
+    );
+    if (together > LONGEST_QUESTIONS)
+      throw new RangeError(`The questions asked together are longer than ${LONGEST_QUESTIONS} characters.`);
     const { answer } = this.#questions.add(question, type);
     // Alone, what the turn emits from its question on is kept for whoever brings the answer.
     if (this.#alone) this.#pause([]);

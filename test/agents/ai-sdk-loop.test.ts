@@ -337,6 +337,34 @@ describe("a turn that is stopped while the model is at work", () => {
     expect(model.prompts).toHaveLength(1);
   });
 
+  it("is over only when its tools are also when the model's stream fails beside them", async () => {
+    const [entered, released] = [defer(), defer()];
+    const order: string[] = [];
+    const long = tool({
+      inputSchema: z.object({}),
+      async execute() {
+        entered.resolve();
+        await released.promise;
+        order.push("tool");
+        return "late";
+      },
+    });
+    const model = scripted([...calls(call("a", "long", {})), { type: "error", error: "broken" }]);
+    const agent = agentUnderTest(aiAgent({ model, tools: { long } }));
+    const running = agent.run("go").then((run) => {
+      order.push("run");
+      return run;
+    });
+    await entered.promise;
+    await turnsOfTheLoop();
+    expect(order).toEqual([]);
+    released.resolve();
+    const run = await running;
+    expect(order).toEqual(["tool", "run"]);
+    expect(run.events.find(({ type }) => type === "TOOL_CALL_RESULT")).toMatchObject({ content: "late" });
+    expect(endOf(run)).toBe("AGENT_FAILED");
+  });
+
   it("calls no model that it was only preparing to call", async () => {
     const model = scripted();
     let stop = () => {};

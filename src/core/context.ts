@@ -1,6 +1,6 @@
 /**
- * What an agent is handed. Each context (the turn's, a tool's, a subagent's) has an open message
- * and an open reasoning of its own; everything else is the turn's.
+ * What an agent is handed: a thin front, whose parts say (`voice.ts`), ask (`asking.ts`), call tools
+ * (`tool-call.ts`) and nest (`nesting.ts`). Everything else is the turn's.
  */
 import {
   contentToText,
@@ -25,60 +25,22 @@ import type {
   ToolContext,
 } from "./agent.ts";
 import { type Asker, askApproval, askInput } from "./asking.ts";
-import { EventRefusedError, PublicError } from "./errors.ts";
-import { type Item, PARTS, type WireEvent } from "./items.ts";
+import { attempt, handled } from "./handled.ts";
+import { runStep, runSubagent } from "./nesting.ts";
 import { stopped } from "./stops.ts";
-import { type Caller, runToolCall } from "./tool-call.ts";
+import { type Call, callTool } from "./tool-call.ts";
 import type { Turn } from "./turn.ts";
-
-const ignore = () => {};
-
-/** The context's promises count as handled: an agent may drop one without ending the process. */
-function handled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(ignore);
-  return promise;
-}
-
-const done = Promise.resolve();
-
-/** Runs what may throw, as a promise that counts as handled. */
-function attempt<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return handled(work());
-  } catch (error) {
-    return handled(Promise.reject(error));
-  }
-}
-
-/** Events that leave this context's open message open. */
-const BESIDES = /^(STATE_|CUSTOM$|RAW$|ACTIVITY_|MESSAGES_|TEXT_)/;
-
-/** Events that are never tagged with the context's subagent: those that continue something, and the one that has no owner. */
-const continues = (type: string): boolean => {
-  const [kind, phase] = PARTS[type] ?? [];
-  return kind === undefined ? UNTAGGED.test(type) : phase !== "start" && kind !== "step";
-};
-const UNTAGGED = /^(MESSAGES_SNAPSHOT|ACTIVITY_DELTA|REASONING_ENCRYPTED_VALUE)$/;
-
-interface ToolOf<A> {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly args: A;
-  readonly argsSchema: ApprovalCall<A>["argsSchema"];
-}
+import { freshId, Voice } from "./voice.ts";
 
 class TurnContext<A = unknown> {
   readonly #turn: Turn;
-  readonly #owner: string | undefined;
-  #tool: ToolOf<A> | undefined;
-  #message: Item | undefined;
-  /** What `text` resolves to while there is room: one promise for a whole message. */
-  #messageId: Promise<string> = Promise.resolve("");
-  #reasoning: { readonly span: Item; readonly message: Item } | undefined;
+  readonly #voice: Voice;
+  /** The call whose tool this context is handed to. */
+  readonly #tool: Call<A> | undefined;
 
-  constructor(turn: Turn, owner: string | undefined, tool: ToolOf<A> | undefined) {
-    this.#turn = turn;
-    this.#owner = owner;
+  constructor(voice: Voice, tool: Call<A> | undefined) {
+    this.#turn = voice.turn;
+    this.#voice = voice;
     this.#tool = tool;
   }
 
@@ -130,7 +92,7 @@ class TurnContext<A = unknown> {
   // ── asking ──
 
   get #asker(): Asker {
-    return { context: this as unknown as AgentContext, owner: this.#owner, toolCallId: this.#tool?.toolCallId };
+    return { context: this as unknown as AgentContext, owner: this.#voice.owner, toolCallId: this.#tool?.toolCallId };
   }
 
   input(message: string, options: AskOptions & AnswerSchemas = {}): Promise<unknown> {
@@ -153,58 +115,29 @@ class TurnContext<A = unknown> {
   }
 
   inputRequired(prompt: string, options: { reason?: string } = {}): InputRequired {
-    return this.#turn.decide(prompt, options.reason, (message) => {
-      this.#close();
-      const messageId = freshId("msg");
-      this.#send({ type: "TEXT_MESSAGE_START", messageId, role: "assistant" });
-      this.#send({ type: "TEXT_MESSAGE_CONTENT", messageId, delta: message });
-      this.#send({ type: "TEXT_MESSAGE_END", messageId });
-    });
+    return this.#turn.decide(prompt, options.reason, (message) => this.#voice.message(message));
   }
 
   // ── emitting ──
 
   emit(event: AgentEvent): Promise<void> {
-    return this.#emitting(() => {
-      const type = String((event as WireEvent | undefined)?.type);
-      if (!BESIDES.test(type)) this.#close();
-      else if (type.startsWith("TEXT_")) this.#closeReasoning();
-      this.#send(event as WireEvent);
-    });
+    return this.#voice.emit(event);
   }
 
   text(delta: string | AsyncIterable<string>, options: { newMessage?: boolean } = {}): Promise<string> {
-    if (typeof delta !== "string")
-      return handled(this.#each(delta, (one, first) => this.text(one, first ? options : {})));
-    const { output, emitRefusal } = this.#turn;
-    if (emitRefusal !== undefined) return handled(Promise.reject(emitRefusal));
-    try {
-      if (this.#message === undefined || this.#message.state === "closed" || options.newMessage) this.#openMessage();
-      output.append(this.#message as Item, delta);
-    } catch (error) {
-      return handled(Promise.reject(error));
-    }
-    return output.full ? handled(this.#roomThen(this.#messageId)) : this.#messageId;
+    return this.#voice.text(delta, options);
   }
 
   reasoning(delta: string | AsyncIterable<string>): Promise<string> {
-    if (typeof delta !== "string") return handled(this.#each(delta, (one) => this.reasoning(one)));
-    return attempt(() => {
-      const opened = this.#emittable(() => {
-        const { message } = this.#openReasoning();
-        this.#turn.output.append(message, delta);
-        return message;
-      });
-      return this.#turn.output.full ? this.#roomThen(Promise.resolve(opened.id)) : Promise.resolve(opened.id);
-    });
+    return this.#voice.reasoning(delta);
   }
 
   setState(next: unknown): Promise<void> {
-    return this.#emitting(() => this.#send({ type: "STATE_SNAPSHOT", snapshot: next }));
+    return this.#voice.emitting(() => this.#voice.send({ type: "STATE_SNAPSHOT", snapshot: next }));
   }
 
   patchState(operations: JsonPatchOperation[]): Promise<void> {
-    return this.#emitting(() => this.#send({ type: "STATE_DELTA", delta: operations }, true));
+    return this.#voice.emitting(() => this.#voice.send({ type: "STATE_DELTA", delta: operations }, true));
   }
 
   activity(activity: Parameters<AgentContext["activity"]>[0]): Promise<string> {
@@ -213,11 +146,15 @@ class TurnContext<A = unknown> {
       patch === undefined
         ? { type: "ACTIVITY_SNAPSHOT", content: content ?? {}, replace }
         : { type: "ACTIVITY_DELTA", patch };
-    return handled(this.#emitting(() => this.#send({ ...body, messageId, activityType })).then(() => messageId));
+    return handled(
+      this.#voice.emitting(() => this.#voice.send({ ...body, messageId, activityType })).then(() => messageId),
+    );
   }
 
   custom(name: string, value: unknown): Promise<void> {
-    return this.#emitting(() => this.#send({ type: "CUSTOM", name, value: value === undefined ? null : value }));
+    return this.#voice.emitting(() =>
+      this.#voice.send({ type: "CUSTOM", name, value: value === undefined ? null : value }),
+    );
   }
 
   usage(entry: TokenUsage): void {
@@ -260,172 +197,31 @@ class TurnContext<A = unknown> {
     run: (args: B, context: ToolContext<B>) => R | PromiseLike<R>,
     options: ToolCallOptions<B> = {},
   ): Promise<R | string> {
-    const turn = this.#turn;
-    let settle = ignore;
-    const running = new Promise<void>((resolve) => {
-      settle = resolve;
-    });
-    // Counted before it is entered: a call that decides the run in this very step is answered before the prompt is shown.
-    turn.calls.add(running);
-    const called = attempt(() => {
-      const toolCallId = options.toolCallId ?? freshId("call");
-      const context = new TurnContext<B>(turn, this.#owner, {
-        toolCallId,
-        toolName: name,
-        args,
-        argsSchema: options.argsSchema,
-      });
-      this.#emittable(() => {
-        if (turn.output.ledger.isClientTool(name))
-          throw new EventRefusedError(
-            `${JSON.stringify(name)} is a tool of the client's, which answers its calls: emit the call, without a result.`,
-          );
-        if (options.shown) return;
-        this.#close();
-        const delta = JSON.stringify(args);
-        this.#send({ type: "TOOL_CALL_START", toolCallId, toolCallName: name });
-        this.#send({ type: "TOOL_CALL_ARGS", toolCallId, delta });
-        this.#send({ type: "TOOL_CALL_END", toolCallId });
-      });
-      const caller: Caller<B> = {
-        turn,
-        owner: this.#owner,
-        context: context as unknown as ToolContext<B>,
-        close: () => context.#close(),
-        edit: (approved) => {
-          context.#tool = { toolCallId, toolName: name, args: approved, argsSchema: options.argsSchema };
-        },
-      };
-      return runToolCall(caller, args, run, options);
-    });
-    const over = () => {
-      turn.calls.delete(running);
-      settle();
+    const call: Call<B> = {
+      toolCallId: options.toolCallId ?? freshId("call"),
+      toolName: name,
+      args,
+      argsSchema: options.argsSchema,
     };
-    called.then(over, over);
-    return called;
+    const voice = new Voice(this.#turn, this.#voice.owner);
+    const context = new TurnContext<B>(voice, call) as unknown as ToolContext<B>;
+    return callTool({ call, context, voice, from: this.#voice }, run, options);
   }
 
   step<R>(name: string, run: () => R | PromiseLike<R>): Promise<R> {
-    return attempt(async () => {
-      this.#emittable(() => {
-        this.#close();
-        this.#send({ type: "STEP_STARTED", stepName: name });
-      });
-      try {
-        return await run();
-      } finally {
-        // The turn may have been stopped or ended meanwhile: then whoever ended it closed the step.
-        if (this.#turn.emitRefusal === undefined) {
-          this.#close();
-          this.#send({ type: "STEP_FINISHED", stepName: name });
-        }
-      }
-    });
+    return runStep(this.#voice, name, run);
   }
 
   subagent<R>(request: SubagentRequest, run: (context: AgentContext) => R | PromiseLike<R>): Promise<R> {
-    return attempt(async () => {
-      const subagentRunId = freshId("sub");
-      const parents = {
-        parentSubagentRunId: this.#owner,
-        parentToolCallId: request.parentToolCallId ?? this.#tool?.toolCallId,
-      };
-      this.#emittable(() => {
-        this.#close();
-        this.#turn.output.send({ type: "SUBAGENT_STARTED", ...parents, ...request, subagentRunId });
-      });
-      const context = new TurnContext(this.#turn, subagentRunId, undefined);
-      const finish = (end: WireEvent) => {
-        if (this.#turn.emitRefusal !== undefined) return;
-        context.#close();
-        this.#turn.output.send(end);
-      };
-      try {
-        const result = await run(context as unknown as AgentContext);
-        finish({ type: "SUBAGENT_FINISHED", subagentRunId });
-        return result;
-      } catch (error) {
-        const message = error instanceof PublicError ? error.message : "The subagent failed.";
-        finish({ type: "SUBAGENT_ERROR", subagentRunId, message });
-        throw error;
-      }
-    });
-  }
-
-  // ── inside ──
-
-  /** Does what emits, unless nothing may be emitted. */
-  #emittable<T>(work: () => T): T {
-    const refusal = this.#turn.emitRefusal;
-    if (refusal !== undefined) throw refusal;
-    return work();
-  }
-
-  #emitting(work: () => void): Promise<void> {
-    return attempt(() => {
-      this.#emittable(work);
-      return this.#turn.output.full ? this.#roomThen(done) : done;
-    });
-  }
-
-  /** Waits for room. Meanwhile the run may end (that is room) or the turn may be released (that is an error). */
-  async #roomThen<T>(result: Promise<T>): Promise<T> {
-    await this.#turn.output.room();
-    const released = this.#turn.released;
-    if (released !== undefined) throw released;
-    return result;
-  }
-
-  async #each(
-    deltas: AsyncIterable<string>,
-    send: (delta: string, first: boolean) => Promise<string>,
-  ): Promise<string> {
-    let id: string | undefined;
-    for await (const delta of deltas) id = await send(delta, id === undefined);
-    return id ?? send("", true);
-  }
-
-  #send(event: WireEvent, strict = false): void {
-    // What goes on with something names its owner by leaving it out: it may be the parent's (AG-UI subagents).
-    const tagged = this.#owner !== undefined && event.subagentRunId === undefined && !continues(event.type);
-    this.#turn.output.send(tagged ? { ...event, subagentRunId: this.#owner } : event, strict);
-  }
-
-  #openMessage(): void {
-    this.#close();
-    const messageId = freshId("msg");
-    this.#send({ type: "TEXT_MESSAGE_START", messageId, role: "assistant" });
-    this.#message = this.#turn.output.ledger.find("text", messageId);
-    this.#messageId = Promise.resolve(messageId);
-  }
-
-  #openReasoning(): { readonly span: Item; readonly message: Item } {
-    if (this.#reasoning !== undefined && this.#reasoning.message.state !== "closed") return this.#reasoning;
-    this.#close();
-    const messageId = freshId("reasoning");
-    this.#send({ type: "REASONING_START", messageId });
-    this.#send({ type: "REASONING_MESSAGE_START", messageId, role: "reasoning" });
-    const { ledger } = this.#turn.output;
-    this.#reasoning = {
-      span: ledger.find("span", messageId) as Item,
-      message: ledger.find("reasoning", messageId) as Item,
+    const voice = new Voice(this.#turn, freshId("sub"));
+    const context = new TurnContext(voice, undefined) as unknown as AgentContext;
+    const parentToolCallId = request.parentToolCallId ?? this.#tool?.toolCallId;
+    const announced = {
+      ...request,
+      parentSubagentRunId: this.#voice.owner,
+      ...(parentToolCallId === undefined ? {} : { parentToolCallId }),
     };
-    return this.#reasoning;
-  }
-
-  /** Ends this context's open message and reasoning. */
-  #close(): void {
-    this.#closeReasoning();
-    if (this.#message !== undefined) this.#turn.output.end(this.#message);
-    this.#message = undefined;
-  }
-
-  #closeReasoning(): void {
-    if (this.#reasoning === undefined) return;
-    this.#turn.output.end(this.#reasoning.message);
-    this.#turn.output.end(this.#reasoning.span);
-    this.#reasoning = undefined;
+    return runSubagent(this.#voice, voice, announced, () => run(context));
   }
 }
 
@@ -468,8 +264,6 @@ for (const name of METHODS) {
   });
 }
 
-const freshId = (prefix: string): string => `${prefix}_${crypto.randomUUID()}`;
-
 /** The turn's own context. */
 export const createContext = (turn: Turn): AgentContext =>
-  new TurnContext(turn, undefined, undefined) as unknown as AgentContext;
+  new TurnContext(new Voice(turn, undefined), undefined) as unknown as AgentContext;

@@ -3,74 +3,117 @@
  * answered with a result.
  */
 import type { ContentPart } from "@ag-ui/core";
-import type { Approval, ToolCallOptions, ToolContext } from "./agent.ts";
-import { type HoldlineError, InputTimeoutError, InterruptCancelledError, PublicError } from "./errors.ts";
-import type { Turn } from "./turn.ts";
+import type { Approval, ApprovalCall, ToolCallOptions, ToolContext } from "./agent.ts";
+import {
+  EventRefusedError,
+  type HoldlineError,
+  InputTimeoutError,
+  InterruptCancelledError,
+  PublicError,
+} from "./errors.ts";
+import { attempt } from "./handled.ts";
+import { freshId, type Voice } from "./voice.ts";
 
-/** What a call needs of the context that makes it. */
-export interface Caller<A> {
-  readonly turn: Turn;
-  readonly owner: string | undefined;
-  readonly context: ToolContext<A>;
-  /** Ends what the tool's own context left open. */
-  close(): void;
-  /** The tool's context has these arguments from here on: a tool that reads them there gets what was approved. */
-  edit(args: A): void;
+/** One call, as its tool's context knows it. */
+export interface Call<A> {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** Those it was called with; once edited ones were approved, those. */
+  args: A;
+  readonly argsSchema: ApprovalCall<A>["argsSchema"];
 }
 
-/** A call announced on the wire: from here on it is answered, whatever happens. */
-export async function runToolCall<A extends object, R>(
-  caller: Caller<A>,
-  args: A,
-  run: (args: A, context: ToolContext<A>) => R | PromiseLike<R>,
+/** A call, the context its tool is handed, that context's voice and its caller's. */
+interface Calling<A> {
+  readonly call: Call<A>;
+  readonly context: ToolContext<A>;
+  readonly voice: Voice;
+  readonly from: Voice;
+}
+
+type Tool<A, R> = (args: A, context: ToolContext<A>) => R | PromiseLike<R>;
+
+/** Shows the call, runs it and shows its result. */
+export function callTool<A extends object, R>(
+  calling: Calling<A>,
+  run: Tool<A, R>,
   options: ToolCallOptions<A>,
 ): Promise<R | string> {
-  const { turn, context } = caller;
-  const deniedMessage =
-    (typeof options.approval === "object" ? options.approval.deniedMessage : undefined) ??
-    turn.host.settings.approvals.deniedMessage;
+  const { calls } = calling.from.turn;
+  let settle = () => {};
+  const running = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  // Counted before it is entered: a call that decides the run in this very step is answered before the prompt is shown.
+  calls.add(running);
+  const called = attempt(() => {
+    announce(calling, options.shown === true);
+    return runTool(calling, run, options);
+  });
+  const over = () => {
+    calls.delete(running);
+    settle();
+  };
+  called.then(over, over);
+  return called;
+}
+
+/** Shows the call, unless it was shown as its model streamed it: from here on it is answered, whatever happens. */
+function announce<A>({ call, from }: Calling<A>, shown: boolean): void {
+  from.check();
+  const { toolCallId, toolName, args } = call;
+  if (from.turn.output.ledger.isClientTool(toolName)) {
+    const message = `${JSON.stringify(toolName)} is a tool of the client's, which answers its calls: emit the call, without a result.`;
+    throw new EventRefusedError(message);
+  }
+  if (shown) return;
+  from.close();
+  const delta = JSON.stringify(args);
+  from.send({ type: "TOOL_CALL_START", toolCallId, toolCallName: toolName });
+  from.send({ type: "TOOL_CALL_ARGS", toolCallId, delta });
+  from.send({ type: "TOOL_CALL_END", toolCallId });
+}
+
+async function runTool<A extends object, R>(
+  calling: Calling<A>,
+  run: Tool<A, R>,
+  { approval }: ToolCallOptions<A>,
+): Promise<R | string> {
+  const { call, context, voice } = calling;
+  const { output, host } = voice.turn;
+  const words =
+    (typeof approval === "object" ? approval.deniedMessage : undefined) ?? host.settings.approvals.deniedMessage;
   let result: R | string;
   let edited: unknown;
   try {
     // Meanwhile the human may answer, the turn may be stopped: only an accepted yes goes past this line.
     const decision: Approval<A> =
-      options.approval === undefined
-        ? { approved: true, args }
-        : await context.approve(options.approval === true ? {} : options.approval);
-    if (decision.approved && decision.args !== args) {
+      approval === undefined
+        ? { approved: true, args: call.args }
+        : await context.approve(approval === true ? {} : approval);
+    if (decision.approved && decision.args !== call.args) {
       edited = inJson(decision.args);
-      caller.edit(decision.args);
+      call.args = decision.args;
     }
-    result = decision.approved ? await run(decision.args, context) : deniedMessage;
+    result = decision.approved ? await run(decision.args, context) : words;
     // A result that cannot go out (one too large for a frame, say) is answered for as a failure.
-    answer(caller, toContent(result), edited);
+    answer(calling, toContent(result), edited);
   } catch (error) {
-    answer(caller, failure(error), edited);
+    answer(calling, failure(error), edited);
     throw error;
   }
-  if (turn.output.full) await turn.output.room();
+  if (output.full) await output.room();
   return result;
 }
 
 /** Emits the result: also when the turn's result was decided meanwhile, since a call that was shown is answered. */
-function answer<A>(
-  { turn, owner, context, close }: Caller<A>,
-  content: string | ContentPart[],
-  editedArgs: unknown,
-): void {
-  if (turn.silent) return;
-  close();
-  const { toolCallId } = context;
-  const event = {
-    type: "TOOL_CALL_RESULT",
-    messageId: `msg_${crypto.randomUUID()}`,
-    toolCallId,
-    content,
-    role: "tool",
-    // The call was shown with other arguments than those it ran with: whoever reads the history is told.
-    ...(editedArgs === undefined ? {} : { metadata: { holdline: { editedArgs } } }),
-  };
-  turn.output.send(owner === undefined ? event : { ...event, subagentRunId: owner });
+function answer<A>({ call, voice }: Calling<A>, content: string | ContentPart[], editedArgs: unknown): void {
+  if (voice.turn.silent) return;
+  voice.close();
+  const { toolCallId } = call;
+  // The call was shown with other arguments than those it ran with: whoever reads the history is told.
+  const told = editedArgs === undefined ? {} : { metadata: { holdline: { editedArgs } } };
+  voice.send({ type: "TOOL_CALL_RESULT", messageId: freshId("msg"), toolCallId, content, role: "tool", ...told });
 }
 
 /** As JSON has it; nothing where it has no words for it (a schema may make anything of what it is given). */

@@ -1,0 +1,56 @@
+/**
+ * Steps and subagents: what begins and ends around a function, however that ends. Where the turn was
+ * stopped or has ended meanwhile, whoever ended it has closed them.
+ */
+import type { SubagentRequest } from "./agent.ts";
+import { PublicError } from "./errors.ts";
+import { attempt } from "./handled.ts";
+import type { Voice } from "./voice.ts";
+
+export function runStep<R>(voice: Voice, stepName: string, run: () => R | PromiseLike<R>): Promise<R> {
+  return attempt(async () => {
+    voice.check();
+    voice.close();
+    voice.send({ type: "STEP_STARTED", stepName });
+    try {
+      return await run();
+    } finally {
+      if (voice.turn.emitRefusal === undefined) {
+        voice.close();
+        voice.send({ type: "STEP_FINISHED", stepName });
+      }
+    }
+  });
+}
+
+/** Announces the subagent that `voice` speaks for, and runs it. */
+export function runSubagent<R>(
+  parent: Voice,
+  voice: Voice,
+  announced: SubagentRequest & { parentSubagentRunId: string | undefined },
+  run: () => R | PromiseLike<R>,
+): Promise<R> {
+  const subagentRunId = voice.owner as string;
+  const { output } = parent.turn;
+  const finish = (end: { type: string; message?: string }) => {
+    if (voice.turn.emitRefusal !== undefined) return;
+    voice.close();
+    voice.turn.output.send({ ...end, subagentRunId });
+  };
+  return attempt(async () => {
+    parent.check();
+    parent.close();
+    output.send({ type: "SUBAGENT_STARTED", ...announced, subagentRunId });
+    try {
+      const result = await run();
+      finish({ type: "SUBAGENT_FINISHED" });
+      return result;
+    } catch (error) {
+      finish({
+        type: "SUBAGENT_ERROR",
+        message: error instanceof PublicError ? error.message : "The subagent failed.",
+      });
+      throw error;
+    }
+  });
+}

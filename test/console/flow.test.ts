@@ -5,7 +5,7 @@ import { build } from "../support/child.ts";
 import { type RunningProject, runProject } from "../support/command.ts";
 import { addImpatientTool, createProject } from "../support/console-project.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
 useBrowser();
 
 describe("the console of a created project", () => {

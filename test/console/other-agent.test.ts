@@ -7,7 +7,7 @@ import { ConsoleTab, useBrowser } from "../support/browser.ts";
 import { build } from "../support/child.ts";
 import { type ConsoleServer, serveConsole } from "../support/console-server.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
 useBrowser();
 
 const nested = z.object({

@@ -268,7 +268,7 @@ describe("after a resume", () => {
     const asked = await agent.run("go");
     const [one, two] = twoInterrupts(asked);
     const ends = asked.events.filter(({ type }) => type === "SUBAGENT_FINISHED");
-    expect(ends.map(({ outcome }) => outcome.interruptIds)).toEqual([[two.id], [one.id], []]);
+    expect(ends.map(({ outcome }) => outcome.interruptIds ?? [])).toEqual([[two.id], [one.id], []]);
     expect((await agent.resume([answerTo(two, "2"), answerTo(one, "1")])).result).toEqual(["1", "2"]);
   });
 });

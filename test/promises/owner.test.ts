@@ -7,7 +7,6 @@ import { answerTo, endOf, proofOf, soleInterrupt, typesOf } from "../support/run
 
 const one = async (context: AgentContext) => context.input("A?");
 const anna = { identity: "anna" };
-const bert = { identity: "bert" };
 
 describe("the identified owner of a held turn who sends a plain run", () => {
   it("is asked again: the same interrupts with the same proofs, and nothing changes", async () => {

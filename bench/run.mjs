@@ -2,6 +2,7 @@
  * `npm run bench [-- --json] [-- --smoke] [-- --figures streams,held] [-- --only bare,holdline-node]`
  * Measures, prints, and (when it measured everything) writes docs/bench.md. See README.md.
  */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { measureAsking } from "./figures/asking.mjs";
@@ -15,7 +16,7 @@ import { measureStall } from "./figures/stall.mjs";
 import { measureNodeStart, measureWorkerdStart } from "./figures/start.mjs";
 import { measureStreams, smoke } from "./figures/streams.mjs";
 import { installOurs, installPeers } from "./install.mjs";
-import { startClient } from "./processes.mjs";
+import { pathOf, startClient } from "./processes.mjs";
 import { about, report } from "./report.mjs";
 import { settings } from "./source.mjs";
 import { variants } from "./variants/index.mjs";
@@ -41,7 +42,7 @@ if (options.smoke) {
 }
 
 const figures = {
-  streams: () => measureStreams({ client, only, rounds: 7, seconds: 0.6 }),
+  streams: () => measureStreams({ client, only, rounds: 6, seconds: 0.6 }),
   firstByte: () => measureFirstByte({ client, rounds: 5, seconds: 0.3 }),
   latency: () => measureLatency({ client, rounds: 3, seconds: 0.4 }),
   length: () => measureLength({ client }),
@@ -64,8 +65,9 @@ results.about = about(began, settings.burst);
 const whole = only === undefined && options.figures === undefined;
 if (whole) {
   const page = report(results);
-  mkdirSync(new URL("../docs/", import.meta.url), { recursive: true });
-  writeFileSync(new URL("../docs/bench.md", import.meta.url), page);
+  mkdirSync(pathOf("../docs"), { recursive: true });
+  writeFileSync(pathOf("../docs/bench.md"), page);
+  execFileSync(pathOf("../node_modules/.bin/biome"), ["format", "--write", pathOf("../docs/bench.md")]);
   if (!options.json) console.log(page);
 }
 if (options.json || !whole) console.log(JSON.stringify(results, null, 1));

@@ -12,8 +12,9 @@ export async function measureAsking({ client, rounds, seconds }) {
       key: scenario,
       server,
       load: { scenario, concurrency: 20, seconds },
+      warmRuns: 2_000,
     }));
-    const samples = await interleave({ client, lanes, rounds });
+    const samples = await interleave({ client, lanes, rounds, budgetSeconds: 8 });
     server.stop();
     results[name] = {
       ask: summarize(samples, "ask", "plain"),

@@ -14,8 +14,9 @@ export async function measureFirstByte({ client, rounds, seconds }) {
     key: server.name,
     server,
     load: { scenario: "stream", n: 20, concurrency: 1, seconds },
+    warmRuns: 4_000,
   }));
-  const samples = await interleave({ client, lanes, rounds });
+  const samples = await interleave({ client, lanes, rounds, budgetSeconds: 14 });
   const results = {};
   for (const server of servers) {
     const { firstByte50, ratio } = summarize(samples, server.name, "bare");

@@ -33,8 +33,9 @@ export async function measureHeld({ client, rounds, seconds }) {
     key: i === 0 ? "few" : "many",
     server,
     load: { scenario: "ask", concurrency: 20, seconds },
+    warmRuns: 2_000,
   }));
-  const samples = await interleave({ client, lanes, rounds });
+  const samples = await interleave({ client, lanes, rounds, budgetSeconds: 8 });
   few.stop();
   many.stop();
   const alone = JSON.parse(

@@ -9,8 +9,8 @@ export async function measureLatency({ client, rounds, seconds }) {
   for (const name of ["bare", "web-joined", "holdline", "holdline-node"]) servers.push(await startServer(name));
   for (const server of servers) await order(server, { n: 200, stamped: true, paceMs: 1, burst: 1 });
   const load = { scenario: "latency", n: 200, concurrency: 8, seconds };
-  const lanes = servers.map((server) => ({ key: server.name, server, load }));
-  const samples = await interleave({ client, lanes, rounds });
+  const lanes = servers.map((server) => ({ key: server.name, server, load, warmRuns: 40 }));
+  const samples = await interleave({ client, lanes, rounds, budgetSeconds: 10 });
   for (const server of servers) server.stop();
   const of = (name, field) => median([...samples[name].values()].map((sample) => sample[field]));
   return Object.fromEntries(

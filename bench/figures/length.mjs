@@ -4,9 +4,9 @@ import { median } from "../ratios.mjs";
 import { measure } from "../rounds.mjs";
 
 const LENGTHS = [1_000, 8_000];
-const ROUNDS = 5;
+const ROUNDS = 4;
 /** Deltas a sample is made of: as many of either length. */
-const DELTAS = 32_000;
+const DELTAS = 16_000;
 
 /** @returns {Promise<Record<string, { cpuPerEvent: Record<number, number>, growth: number }>>} by variant, in microseconds */
 export async function measureLength({ client, names = ["bare", "holdline", "holdline-node"] }) {

@@ -21,9 +21,10 @@ export async function measureRuntimes({ client, rounds, seconds }) {
     const lanes = [];
     for (const key of ["bare", "ours"]) {
       const server = await startServer(`${key} on ${runtime}`, how(key));
-      lanes.push({ key, server, load: { scenario: "stream", n: 2_000, concurrency: 8, maxRuns: 2_000, seconds } });
+      const load = { scenario: "stream", n: 2_000, concurrency: 8, seconds };
+      lanes.push({ key, server, load, warmRuns: 80 });
     }
-    const samples = await interleave({ client, lanes, rounds });
+    const samples = await interleave({ client, lanes, rounds, budgetSeconds: 8 });
     for (const { server } of lanes) server.stop();
     results[runtime] = { bare: summarize(samples, "bare", "bare"), ours: summarize(samples, "ours", "bare") };
   }

@@ -148,19 +148,19 @@ describe("a body in pieces", () => {
 });
 
 describe("a body that is wrong", () => {
-  const wrong: Record<string, [BodyInit, string, number]> = {
-    empty: ["", "application/json", 400],
-    "no JSON": ["{", "application/json", 400],
-    "no UTF-8": [Buffer.from([0x22, 0xff, 0x22]), "application/json", 400],
-    "no input": ["[]", "application/json", 400],
-    "of another type": ["x".repeat(5_000_000), "text/plain", 415],
+  const wrong: Record<string, [BodyInit, string, number, string]> = {
+    empty: ["", "application/json", 400, "INVALID_JSON"],
+    "no JSON": ["{", "application/json", 400, "INVALID_JSON"],
+    "no UTF-8": [Buffer.from([0x22, 0xff, 0x22]), "application/json", 400, "INVALID_JSON"],
+    "no input": ["[]", "application/json", 400, "INVALID_INPUT"],
+    "of another type": ["x".repeat(5_000_000), "text/plain", 415, "UNSUPPORTED_MEDIA_TYPE"],
   };
   it.each(Object.keys(wrong))("%s: answered in JSON, and the agent is not called", async (what) => {
-    const [body, type, status] = wrong[what] as (typeof wrong)[string];
+    const [body, type, status, code] = wrong[what] as (typeof wrong)[string];
     const { url, threads } = await echoing();
     const response = await fetch(url, { method: "POST", headers: { "content-type": type }, body });
     expect([response.status, response.headers.get("content-type")]).toEqual([status, "application/json"]);
-    expect(Object.keys(await response.json())).toEqual(["error"]);
+    expect(await response.json()).toMatchObject({ error: { code } });
     expect(threads).toEqual([]);
   });
 

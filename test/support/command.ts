@@ -1,5 +1,5 @@
 /** The command `holdline`, as it is built, in processes of its own. */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,17 +46,28 @@ export interface RunningProject {
   stop(): Promise<number | null>;
 }
 
-const running = new Set<ChildProcess>();
-process.once("exit", () => {
-  for (const child of running) child.kill("SIGKILL");
-});
+/** How the command is called: the built one, unless told otherwise. */
+export interface Call {
+  readonly command?: readonly string[];
+  readonly cwd?: string;
+}
 
 /** `holdline run` on any free port; it is ended after the tests of the file. Rejects with what it said when it ends before it serves. */
-export async function runProject(folder: string, args: readonly string[] = [], program: readonly string[] = [COMMAND]) {
-  const child = spawn(process.execPath, [...program, "run", folder, "--port", "0", "--no-open", ...args], {
+export async function runProject(folder: string, args: readonly string[] = [], call: Call = {}) {
+  const [program = "", ...given] = call.command ?? [process.execPath, COMMAND];
+  const child = spawn(program, [...given, "run", folder, "--port", "0", "--no-open", ...args], {
+    ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
     stdio: ["ignore", "pipe", "pipe"],
+    // A group of its own: what the program starts is ended with it.
+    detached: true,
   });
-  running.add(child);
+  const signal = (name: NodeJS.Signals) => {
+    try {
+      process.kill(-(child.pid as number), name);
+    } catch {
+      // It is gone already.
+    }
+  };
   let said = "";
   const listeners = new Set<() => void>();
   const gone = new Promise<number | null>((resolve) => child.once("exit", resolve));
@@ -81,12 +92,11 @@ export async function runProject(folder: string, args: readonly string[] = [], p
     return within(30_000, heard, `${pattern} from holdline run`);
   };
   const stop = async () => {
-    child.kill("SIGTERM");
+    signal("SIGTERM");
     const code = await gone;
-    running.delete(child);
     return code;
   };
-  afterAll(() => void child.kill("SIGKILL"));
+  afterAll(() => signal("SIGKILL"));
   const url = await hear(/Console +(http:\S+)/, 0);
   const agentUrl = await hear(/Agent +(http:\S+)/, 0);
   const project: RunningProject = { url, agentUrl, said: () => said, hear: (pattern) => hear(pattern), stop };

@@ -26,6 +26,8 @@ export interface StreamExpectation {
    * one run and nothing else.
    */
   readonly replay?: boolean | undefined;
+  /** The run may fail after it has finished: one RUN_ERROR may follow its RUN_FINISHED, and ends the stream. Default `false`. */
+  readonly lateError?: boolean | undefined;
 }
 
 type Fail = (invariant: Invariant, problem: string) => never;
@@ -56,6 +58,7 @@ export function checkStream(frames: ReadonlyArray<{ readonly event: WireEvent }>
   for (const event of events) {
     checkShape(event, fail);
     if (isLoneError) return;
+    if (expected.lateError === true && isLateError(types, index)) return;
     if (run === undefined) {
       mustBegin(event, index, expected, fail);
       run = beginRun(event, { ...expected, requested: index === last }, fail);
@@ -67,6 +70,10 @@ export function checkStream(frames: ReadonlyArray<{ readonly event: WireEvent }>
   index -= 1;
   if (run !== undefined) fail("INV-1", "the stream ends without a terminating event");
 }
+
+/** Whether the event is the one that may follow a run that has finished, as the stream's last. */
+const isLateError = (types: readonly string[], index: number): boolean =>
+  index === types.length - 1 && types[index] === "RUN_ERROR" && types[index - 1] === "RUN_FINISHED";
 
 function checkShape(event: WireEvent, fail: Fail): void {
   // Ahead of the validators, which have no name for the promise.

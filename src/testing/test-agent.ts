@@ -26,6 +26,8 @@ export interface TestRunOptions {
   signal?: AbortSignal;
   /** The agent replays earlier runs of the thread in this one. Default `false`: a second run on a stream fails. */
   replay?: boolean;
+  /** What the agent leaves to `waitUntil` fails: RUN_ERROR may follow RUN_FINISHED. Default `false`: it fails the test. */
+  lateError?: boolean;
 }
 
 /** What the handler told `onError`. */
@@ -115,7 +117,7 @@ export function testAgent(agent: Agent | TestAgentOptions): TestAgent {
       context: [],
       ...partial,
     };
-    const { identity, locals, headers, signal, replay } = options;
+    const { identity, locals, headers, signal, replay, lateError } = options;
     const request = new Request("http://agent.test/", {
       method: "POST",
       headers: { ...headers, "content-type": "application/json" },
@@ -127,7 +129,14 @@ export function testAgent(agent: Agent | TestAgentOptions): TestAgent {
     const asked: Interrupt[] = frames.frames.at(-1)?.event.outcome?.interrupts ?? [];
     const redelivered =
       !input.resume?.length && asked.length > 0 && asked.every((each) => isOpenTo(each, input, options));
-    checkStream(frames.frames, { threadId: input.threadId, runId: input.runId, seenInterruptIds, redelivered, replay });
+    checkStream(frames.frames, {
+      threadId: input.threadId,
+      runId: input.runId,
+      seenInterruptIds,
+      redelivered,
+      replay,
+      lateError,
+    });
     const run = readRun(frames, input);
     for (const { id } of run.interrupts) asking.set(id, { run, options });
     return run;

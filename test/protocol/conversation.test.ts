@@ -290,7 +290,7 @@ describe("an encrypted value", () => {
     );
     expect(refused).toEqual([]);
     const { messages } = await checkWithClient(run.raw, run.input as never);
-    expect(messages.map(({ encryptedValue }) => encryptedValue)).toEqual([
+    expect(messages.map((message) => (message as { encryptedValue?: string }).encryptedValue)).toEqual([
       undefined,
       "x",
       undefined,

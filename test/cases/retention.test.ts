@@ -7,7 +7,7 @@ import { exchange, openExchange } from "../support/open-exchange.ts";
 import { defer } from "../support/promises.ts";
 import { answerTo, endOf, soleInterrupt, typesOf } from "../support/runs.ts";
 
-beforeAll(build, 60_000);
+beforeAll(build, 240_000);
 
 describe("B47 how many turns are held", () => {
   it("never more than may be: the one held longest goes, the newest stays, a running one is not touched", async () => {
@@ -61,7 +61,7 @@ describe("B47 how many turns are held", () => {
     expect(stats).toMatchObject({ held: 100, running: 0, evicted: 4_900 });
     // A leak of what each of four thousand turns had would be 160 MB.
     expect(grown).toBeLessThan(4_000_000);
-  }, 60_000);
+  }, 240_000);
 });
 
 describe("B49 what a held turn keeps", () => {
@@ -74,7 +74,7 @@ describe("B49 what a held turn keeps", () => {
     expect(expired).toBe(2_000);
     // Why each of a thousand ended is remembered; one turn kept would be its input's ten thousand characters.
     expect(grown).toBeLessThan(1_000_000);
-  }, 60_000);
+  }, 240_000);
 });
 
 describe("B51 a held question", () => {
@@ -82,7 +82,7 @@ describe("B51 a held question", () => {
     const { code, lingeredMs, interrupts } = await report("exits.mjs");
     expect({ code, interrupts }).toEqual({ code: 0, interrupts: 1 });
     expect(lingeredMs).toBeLessThan(1_000);
-  }, 30_000);
+  }, 240_000);
 });
 
 describe("B52 when a question stops being answerable", () => {

@@ -18,7 +18,7 @@ import { closeAfterTest, listen } from "../support/listen.ts";
 import { exchange, inputOf, openExchange, type Post, requestOf } from "../support/open-exchange.ts";
 import { answerTo, endOf, soleInterrupt, typesOf } from "../support/runs.ts";
 
-beforeAll(build, 60_000);
+beforeAll(build, 240_000);
 
 const honoOn = (handler: Handler, use: (app: Hono) => void): Promise<{ url: string }> => {
   const app = new Hono();
@@ -54,7 +54,7 @@ describe("B64 a reader that stalls", () => {
     expect(paused).toBeLessThan(1_000);
     expect(grown).toBeLessThan(16_000_000);
     expect({ emitted, received, outOfOrder }).toEqual({ emitted: 200_000, received: 200_000, outOfOrder: 0 });
-  }, 60_000);
+  }, 240_000);
 });
 
 describe("B66 the head leaves at once", () => {

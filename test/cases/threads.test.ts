@@ -153,7 +153,7 @@ describe("B36 a thread has one turn at a time", () => {
       expect(endOf(await exchange(agent.handler.fetch))).toBe("success");
       await open.rest();
     }
-  });
+  }, 240_000);
 
   it("the answer sent the instant its question is read is never refused, five hundred times", async () => {
     const asking = askingAgent();
@@ -168,7 +168,7 @@ describe("B36 a thread has one turn at a time", () => {
       await open.leave();
     }
     expect(asking.answers).toEqual(Array.from({ length: 500 }, (_, time) => `${time}`));
-  });
+  }, 240_000);
 });
 
 describe("B38 questions that nobody waits for", () => {
@@ -274,7 +274,7 @@ describe("B45 many threads at once", () => {
     };
     await Promise.all(Array.from({ length: 200 }, (_, i) => oneThread(i)));
     expect(agent.handler.stats()).toMatchObject({ held: 0, running: 0, started: 200, finished: 200, answered: 100 });
-  });
+  }, 240_000);
 
   it("two instances of one agent share no held turn", async () => {
     const asking = askingAgent();

@@ -9,7 +9,7 @@ import { defer, isSettled, until, within } from "../support/promises.ts";
 import { LAST_CHUNK, rawConnection, rawRun } from "../support/raw-connection.ts";
 import { answerTo, endOf, soleInterrupt, typesOf } from "../support/runs.ts";
 
-beforeAll(build, 60_000);
+beforeAll(build, 240_000);
 
 describe("a socket that is killed", () => {
   it("before the head: nothing is started", async () => {

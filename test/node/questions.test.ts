@@ -108,7 +108,7 @@ describe("over a socket, a question in the middle of a tool", () => {
       await Promise.all([open, answered].map(({ reader }) => reader.rest()));
     }
     expect(asking.answers).toEqual(Array.from({ length: 500 }, (_, time) => `${time}`));
-  }, 60_000);
+  }, 240_000);
 });
 
 describe("over a socket, approvals", () => {

@@ -5,7 +5,7 @@ import { inputOf, requestOf } from "../support/open-exchange.ts";
 import { within } from "../support/promises.ts";
 import { endOf, soleInterrupt } from "../support/runs.ts";
 
-beforeAll(build, 60_000);
+beforeAll(build, 240_000);
 
 /** A server in a process of its own that waits for an answer. */
 async function asking(signals: unknown) {

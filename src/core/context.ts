@@ -51,16 +51,16 @@ class TurnContext<A = unknown> {
     return this.run.runId;
   }
   get run(): RunAgentInput {
-    return this.#turn.latest.input;
+    return this.#turn.carriage.latest.input;
   }
   get request(): Request | undefined {
-    return this.#turn.latest.request;
+    return this.#turn.carriage.latest.request;
   }
   get identity(): string | null {
-    return this.#turn.latest.identity;
+    return this.#turn.carriage.latest.identity;
   }
   get locals(): unknown {
-    return this.#turn.latest.locals;
+    return this.#turn.carriage.latest.locals;
   }
   get userText(): string {
     const { messages } = this.run;
@@ -71,13 +71,13 @@ class TurnContext<A = unknown> {
     return "";
   }
   get signal(): AbortSignal {
-    return this.#turn.signal;
+    return this.#turn.standing.signal;
   }
   get state(): unknown {
     return this.#turn.output.state.value;
   }
   get heard(): boolean {
-    return this.#turn.heard;
+    return this.#turn.standing.heard;
   }
   get toolCallId(): string | undefined {
     return this.#tool?.toolCallId;
@@ -158,15 +158,15 @@ class TurnContext<A = unknown> {
   }
 
   usage(entry: TokenUsage): void {
-    this.#turn.addUsage(entry);
+    this.#turn.carriage.addUsage(entry);
   }
 
   warn(code: string, message: string): void {
-    this.#turn.warn(code, message);
+    this.#turn.carriage.warn(code, message);
   }
 
   report(error: unknown): void {
-    this.#turn.report(error);
+    this.#turn.carriage.report(error);
   }
 
   stop(): void {
@@ -178,7 +178,7 @@ class TurnContext<A = unknown> {
   }
 
   waitUntil(work: PromiseLike<unknown>): void {
-    this.#turn.waitUntil(work);
+    this.#turn.carriage.waitUntil(work);
   }
 
   keepMessages(give: () => readonly Message[]): void {

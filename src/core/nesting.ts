@@ -15,7 +15,7 @@ export function runStep<R>(voice: Voice, stepName: string, run: () => R | Promis
     try {
       return await run();
     } finally {
-      if (voice.turn.emitRefusal === undefined) {
+      if (voice.turn.standing.emitRefusal === undefined) {
         voice.close();
         voice.send({ type: "STEP_FINISHED", stepName });
       }
@@ -33,7 +33,7 @@ export function runSubagent<R>(
   const subagentRunId = voice.owner as string;
   const { output } = parent.turn;
   const finish = (end: { type: string; message?: string }) => {
-    if (voice.turn.emitRefusal !== undefined) return;
+    if (voice.turn.standing.emitRefusal !== undefined) return;
     voice.close();
     voice.turn.output.send({ ...end, subagentRunId });
   };

@@ -22,6 +22,9 @@ export interface QuestionsOwner {
   loaded(): void;
 }
 
+/** How long questions may be that go out together, in UTF-16 units, each of which may take six bytes: one frame holds them. */
+const LONGEST_TOGETHER = 1024 * 1024;
+
 export class Questions {
   #open: Question[] = [];
   /** Asked of the `humanInput` hook. */
@@ -40,8 +43,12 @@ export class Questions {
     return this.#open.length > 0 || this.#local !== undefined;
   }
 
-  /** Registers a question at once, so that questions asked together go out together even while a validator loads. */
+  /** Registers a question at once, so that questions asked together go out together even while a validator loads. @throws RangeError when they are too long together. */
   add(request: QuestionRequest, type: AnswerType | Promise<AnswerType>): Question {
+    let length = request.message.length;
+    for (const waiting of this.waiting) length += waiting.request.message.length;
+    if (length > LONGEST_TOGETHER)
+      throw new RangeError(`The questions asked together are longer than ${LONGEST_TOGETHER} characters.`);
     const question = new Question(request);
     this.#open.push(question);
     if (request.deadline !== undefined)

@@ -80,7 +80,7 @@ async function runTool<A extends object, R>(
   { approval }: ToolCallOptions<A>,
 ): Promise<R | string> {
   const { call, context, voice } = calling;
-  const { output, host } = voice.turn;
+  const { output, host, carriage } = voice.turn;
   const words =
     (typeof approval === "object" ? approval.deniedMessage : undefined) ?? host.settings.approvals.deniedMessage;
   let result: R | string;
@@ -102,13 +102,13 @@ async function runTool<A extends object, R>(
     answer(calling, failure(error), edited);
     throw error;
   }
-  if (output.full) await output.room();
+  if (output.full) await carriage.room();
   return result;
 }
 
 /** Emits the result: also when the turn's result was decided meanwhile, since a call that was shown is answered. */
 function answer<A>({ call, voice }: Calling<A>, content: string | ContentPart[], editedArgs: unknown): void {
-  if (voice.turn.silent) return;
+  if (voice.turn.standing.silent) return;
   voice.close();
   const { toolCallId } = call;
   // The call was shown with other arguments than those it ran with: whoever reads the history is told.

@@ -1,11 +1,12 @@
 /**
  * A turn: the agent's work on one input, entered once and carried by one run after another. Its
  * lifetime is the server's, not a response's: a run that ends with a question leaves it suspended
- * right where it asked. A turn owns its questions and its output; its thread owns the turn.
+ * right where it asked. A turn owns its questions, its carriage and how it stands; its thread owns the turn.
  */
-import type { Interrupt, TokenUsage } from "@ag-ui/core";
+import type { Interrupt } from "@ag-ui/core";
 import type { AgentContext, InputRequired } from "./agent.ts";
 import type { AnswerType } from "./answer-schema.ts";
+import { Carriage } from "./carriage.ts";
 import { at, nextMacrotask } from "./clock.ts";
 import { CANCELLED, type Ending, failure, inputRequired, success } from "./ending.ts";
 import { enter } from "./enter.ts";
@@ -21,78 +22,50 @@ import {
 } from "./errors.ts";
 import type { Retained } from "./held-turns.ts";
 import type { Host } from "./host.ts";
-import type { KeptEvents } from "./kept-events.ts";
-import { LateWork } from "./late-work.ts";
 import { LAST_INSTANT } from "./options.ts";
-import { Output } from "./output.ts";
+import type { Output } from "./output.ts";
 import type { Question, QuestionRequest } from "./question.ts";
 import { type Decision, Questions, type QuestionsOwner } from "./questions.ts";
-import { type ReplayedRun, replayed } from "./replay.ts";
+import type { ReplayedRun } from "./replay.ts";
 import type { Run } from "./run.ts";
+import { Standing } from "./standing.ts";
 import type { Stop } from "./stops.ts";
 import * as stops from "./stops.ts";
 import type { Thread } from "./threads.ts";
 
-/** In UTF-16 units, of which each may take six bytes. */
-const LONGEST_QUESTIONS = 1024 * 1024;
-
-const REPLAYING = "Earlier runs are being replayed: await that first.";
-
 export class Turn implements Retained, QuestionsOwner {
   readonly thread: Thread;
   readonly host: Host;
-  output: Output;
-  /** The run that carries the turn, or carried it last. */
-  latest: Run;
+  readonly carriage: Carriage;
+  readonly standing = new Standing();
   deadline = 0;
   heldSince = 0;
   // Made when first needed, like all that most turns do without: what a turn has while it is held, it keeps.
   #alwaysApproved: Set<string> | undefined;
   #calls: Set<Promise<unknown>> | undefined;
   readonly #questions: Questions;
-  #live: Run | undefined;
-  #kept: KeptEvents | undefined;
-  /** The client left and the turn runs on without one (`onDisconnect: "finish"`). */
-  #alone = false;
-  /** Its question died unanswered: nobody will hear it again. */
-  #unheard = false;
-  /** Earlier runs are being put before the open one. */
-  #replaying = false;
-  #late: LateWork | undefined;
-  #stop: Stop | undefined;
   #decided: InputRequired | undefined;
   /** Questions that the agent keeps itself, and that its run ends with. */
   #interrupts: Interrupt[] | undefined;
   /** Shows the prompt that was decided on while calls were running. */
   #showLast: (() => void) | undefined;
-  /** The function has ended by an abandoned question and only running calls are waited for. */
-  #winding = false;
-  #over = false;
   #outcomeDue = false;
-  #controller: AbortController | undefined;
-  /** Leaves the agent's generator, where it is one. */
-  #leave: (() => void) | undefined;
   #bound: (() => void) | undefined;
   #onOver: (() => void)[] | undefined;
-  /** Used while no run was open. */
-  #usage: TokenUsage[] | undefined;
 
   constructor(host: Host, thread: Thread, run: Run) {
-    const { settings } = host;
     this.host = host;
     this.thread = thread;
-    this.latest = run;
-    this.output = this.#createOutput();
-    this.#questions = new Questions(settings.clock, this);
-  }
-
-  #createOutput(): Output {
-    const { settings, check } = this.host;
-    return new Output({ state: this.latest.input.state, keptEvents: settings.keptEvents, check }, this);
+    this.carriage = new Carriage(host, run);
+    this.#questions = new Questions(host.settings.clock, this);
   }
 
   get identity(): string | null {
     return this.thread.identity;
+  }
+
+  get output(): Output {
+    return this.carriage.output;
   }
 
   /** Tools whose later calls this turn's human approved with "always". */
@@ -117,67 +90,29 @@ export class Turn implements Retained, QuestionsOwner {
     this.#questions.expireDue();
   }
 
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#stop !== undefined) this.#controller.abort(this.#stop.error);
-    }
-    return this.#controller.signal;
-  }
-
-  /** What an emit is answered with instead of being sent; `undefined` while it may go out. */
-  get emitRefusal(): HoldlineError | undefined {
-    const ended = this.#over || this.#decided !== undefined;
-    return (
-      this.released ?? (ended ? new TurnEndedError() : this.#replaying ? new EventRefusedError(REPLAYING) : undefined)
-    );
-  }
-
-  /** Whether nothing at all goes out any more, not even the result of a call that was shown. */
-  get silent(): boolean {
-    return this.#over || this.released !== undefined;
-  }
-
-  /** The error of a turn whose output leads nowhere any more, for those who waited to emit. */
-  get released(): HoldlineError | undefined {
-    return this.#stop?.emits === false ? this.#stop.error : undefined;
-  }
-
-  /** Whether anybody may still hear what the agent would do next. */
-  get heard(): boolean {
-    return this.#stop === undefined && this.#decided === undefined && !this.#unheard && !this.#winding && !this.#over;
-  }
-
   // ── from start to end ─────────────────────────────────────────────────────────
 
   /** Enters the agent's function. The thread is this turn's already: nothing was awaited since it was found free. */
   start(run: Run, context: AgentContext): void {
     this.host.turns.add(this);
     this.host.counts.started++;
-    this.#carry(run);
+    this.carriage.open(run, () => this.#clientLeft());
     const onGenerator = (leave: () => void) => {
-      this.#leave = leave;
+      this.standing.onStop = leave;
     };
-    enter(this.host.settings.agent, context, onGenerator).then(
-      (result) => this.#returned(result),
-      (error) => this.#threw(error),
-    );
+    enter(this.host.settings.agent, context, onGenerator)
+      .then(
+        (result) => this.#returned(result),
+        (error) => this.#threw(error),
+      )
+      // What was thrown may itself throw when it is looked at (a proxy): the run still ends.
+      .catch(() => this.#end(failure(undefined)));
     // The agent's first step is over: where it does not replay, its run has begun.
-    if (!this.#replaying) run.begin();
-  }
-
-  #carry(run: Run): void {
-    this.latest = run;
-    this.#live = run;
-    run.onLeft = () => this.#clientLeft();
-    for (const entry of this.#usage ?? []) run.addUsage(entry);
-    this.#usage = undefined;
-    run.start();
-    this.output.attach(run, run.input);
+    if (!this.standing.replaying) run.begin();
   }
 
   #returned(result: unknown): void {
-    if (this.#stop !== undefined) return this.#end(CANCELLED);
+    if (this.standing.stop !== undefined) return this.#end(CANCELLED);
     try {
       const kept = this.#decided === undefined ? this.#interrupts : undefined;
       this.#end(
@@ -189,14 +124,15 @@ export class Turn implements Retained, QuestionsOwner {
   }
 
   #threw(error: unknown): void {
-    if (this.#over) return;
+    const { over, stop } = this.standing;
+    if (over) return;
     const abandoned = error instanceof InterruptCancelledError;
     const awaited = abandoned || error instanceof InputTimeoutError || error instanceof TurnReleasedError;
     // An error that tells of a question's end is news only to a client that is listening.
-    const isNews = !awaited || (this.#stop === undefined && !abandoned && this.#live !== undefined);
-    if (isNews) this.report(error);
-    if (abandoned && (this.#stop === undefined || this.#stop.emits)) return this.#unwind();
-    if (this.#stop !== undefined) return this.#end(CANCELLED);
+    const isNews = !awaited || (stop === undefined && !abandoned && this.carriage.live !== undefined);
+    if (isNews) this.carriage.report(error);
+    if (abandoned && (stop === undefined || stop.emits)) return this.#unwind();
+    if (stop !== undefined) return this.#end(CANCELLED);
     if (this.#decided !== undefined) return this.#end(success(this.#decided));
     this.host.counts.failed++;
     this.#end(failure(error));
@@ -204,7 +140,7 @@ export class Turn implements Retained, QuestionsOwner {
 
   /** The function ended by an abandoned question: calls that still run may settle, then the run is cancelled. */
   #unwind(): void {
-    this.#winding = true;
+    this.standing.winding = true;
     // Asked, meanwhile, by a sibling of what was abandoned: nobody may answer it any more, nor be asked it again.
     this.#takeBack();
     this.#questions.rejectAll(new TurnReleasedError(), "ended");
@@ -214,81 +150,36 @@ export class Turn implements Retained, QuestionsOwner {
   }
 
   #end(ending: Ending): void {
-    if (this.#over) return;
-    this.#over = true;
+    const { standing } = this;
+    if (standing.over) return;
+    standing.over = true;
     this.#bound?.();
     if (!("error" in ending)) this.host.counts.finished++;
     // Looked at first: an error is dear to make, and most turns end with nothing open.
     if (this.#questions.any)
       this.#questions.rejectAll(new TurnReleasedError("The turn ended before the question was answered."), "ended");
-    const run = this.#live;
-    this.#live = undefined;
-    if (run !== undefined && this.#decided !== undefined && this.#stop === undefined) this.#showLast?.();
-    const last = run === undefined ? ending : this.output.close(ending);
-    this.output.drop();
+    const stands = standing.stop === undefined;
+    if (stands && this.carriage.live !== undefined) this.#showLast?.();
+    const finish = this.carriage.close(ending, stands);
     this.host.turns.delete(this);
     this.host.held.delete(this);
     // Free before the last event goes out: a client may send its next run the moment it reads it.
     this.thread.free(this);
-    run?.finish(last, this.#stop === undefined ? this.#lateFailure() : undefined);
+    finish?.();
     for (const callback of this.#onOver ?? []) callback();
     this.thread.next();
   }
 
   /** Earlier runs go before the one that is open. @throws EventRefusedError, TurnEndedError, TurnReleasedError */
   async replay(given: readonly ReplayedRun[] | PromiseLike<readonly ReplayedRun[]>): Promise<void> {
-    const run = this.#live;
-    if (run === undefined || !run.isFresh || this.#replaying)
-      throw new EventRefusedError("replay comes first: call it before anything is awaited or emitted.");
-    this.#replaying = true;
+    const { standing } = this;
+    if (standing.replaying) throw new EventRefusedError("Earlier runs are being replayed already.");
+    standing.replaying = true;
     try {
-      const runs = await given;
-      // Meanwhile the client may have left, and the turn may be over.
-      if (this.#live !== run) throw this.#stop?.error ?? new TurnEndedError();
-      const output = this.#createOutput();
-      const frames = replayed(runs, run.input, output);
-      output.take(run, this.output);
-      this.output = output;
-      run.begin(frames);
+      await this.carriage.replay(given, () => standing.stop?.error ?? new TurnEndedError());
     } finally {
-      this.#replaying = false;
-      run.begin();
+      standing.replaying = false;
     }
-  }
-
-  /** Work whose failure is told even after the run has finished. */
-  waitUntil(work: PromiseLike<unknown>): void {
-    this.#late ??= new LateWork();
-    this.#late.add(work);
-  }
-
-  #lateFailure(): Promise<Ending | undefined> | undefined {
-    return this.#late?.over(this.host.settings, {
-      report: (error) => this.report(error),
-      gaveUp: () =>
-        this.warn(
-          "LATE_WORK_NOT_SETTLED",
-          "What the agent waited for after its run had not settled in time; its stream was closed.",
-        ),
-    });
-  }
-
-  /** Counts what a model used: into the open run, or while paused into the next. */
-  addUsage(entry: TokenUsage): void {
-    if (this.#live !== undefined) this.#live.addUsage(entry);
-    else {
-      this.#usage ??= [];
-      this.#usage.push(entry);
-    }
-  }
-
-  warn(code: string, message: string): void {
-    const { threadId, runId } = this.latest.input;
-    this.host.settings.warn({ code, message, threadId, runId });
-  }
-
-  report(error: unknown): void {
-    this.host.settings.report(error, { threadId: this.thread.threadId, runId: this.latest.input.runId });
   }
 
   /** The agent's own questions, which nothing here waits on. @throws TypeError, EventRefusedError */
@@ -300,7 +191,7 @@ export class Turn implements Retained, QuestionsOwner {
 
   /** Calls back when the turn is over, at once if it is. */
   whenOver(callback: () => void): void {
-    if (this.#over) return callback();
+    if (this.standing.over) return callback();
     this.#onOver ??= [];
     this.#onOver.push(callback);
   }
@@ -322,34 +213,21 @@ export class Turn implements Retained, QuestionsOwner {
     const question: QuestionRequest = { reason, message, toolCallId, owner, metadata, deadline };
     if (hook !== undefined) return this.#questions.askHook(question, type, hook);
     if (!hold) throw new HoldUnavailableError();
-    // They go out in one frame, which may not be longer than a client reads.
-    const together = this.#questions.waiting.reduce(
-      (sum, { request }) => sum + request.message.length,
-      request.message.length,
-    );
-    if (together > LONGEST_QUESTIONS)
-      throw new RangeError(`The questions asked together are longer than ${LONGEST_QUESTIONS} characters.`);
     const { answer } = this.#questions.add(question, type);
     // Alone, what the turn emits from its question on is kept for whoever brings the answer.
-    if (this.#alone) this.#pause([]);
+    if (this.standing.alone) this.carriage.pause([]);
     this.#scheduleOutcome();
     return answer;
   }
 
   /** Why nothing can be asked now; `undefined` while it can. */
   get askRefusal(): HoldlineError | undefined {
-    if (this.#stop !== undefined) return this.#stop.error;
-    if (this.#over || this.#decided !== undefined) return new TurnEndedError();
-    if (this.#winding || this.#unheard) return new TurnReleasedError();
-    if (this.#replaying) return new EventRefusedError(REPLAYING);
-    // A hook needs no client.
-    return this.#alone && this.identity === null && this.host.settings.humanInput === undefined
-      ? new TurnReleasedError("The client left, and nobody else can be asked.")
-      : undefined;
+    // Somebody identified can be asked again, and a hook needs no client.
+    return this.standing.askRefusal(this.identity !== null || this.host.settings.humanInput !== undefined);
   }
 
   #scheduleOutcome(): void {
-    if (this.#outcomeDue || (this.#live === undefined && !this.#alone)) return;
+    if (this.#outcomeDue || (this.carriage.live === undefined && !this.standing.alone)) return;
     this.#outcomeDue = true;
     // The real event loop, never the injected clock. Until then siblings may ask, the client may leave, the turn may end or be stopped.
     nextMacrotask(() => {
@@ -360,16 +238,15 @@ export class Turn implements Retained, QuestionsOwner {
 
   /** Ends the run with every question that waits, all at once and without an `await`. */
   #interrupt(): void {
-    if (this.#over || this.#stop !== undefined || this.#decided !== undefined || this.#questions.loading) return;
-    const run = this.#live;
-    if ((run === undefined && !this.#alone) || this.#questions.waiting.length === 0) return;
+    const { standing, carriage } = this;
+    if (standing.over || standing.stop !== undefined || standing.decided || this.#questions.loading) return;
+    if ((carriage.live === undefined && !standing.alone) || this.#questions.waiting.length === 0) return;
     const { clock, ttlMs } = this.host.settings;
     this.heldSince = clock.now();
     this.deadline = Math.min(this.heldSince + ttlMs, LAST_INSTANT);
     const interrupts = this.#questions.issue(this.host.ids.issue, this.deadline);
-    this.#live = undefined;
-    this.#alone = false;
-    this.#pause(interrupts);
+    standing.alone = false;
+    const run = carriage.pause(interrupts);
     // Held before the interrupt goes out: the answer may arrive the instant it is read.
     this.thread.hold(this);
     this.host.held.add(this);
@@ -377,27 +254,18 @@ export class Turn implements Retained, QuestionsOwner {
     this.thread.next();
   }
 
-  /** Closes what the run shows; what is emitted from here on is kept for the next one. */
-  #pause(interrupts: readonly Interrupt[]): void {
-    if (this.#kept !== undefined) return;
-    this.output.suspend(interrupts);
-    this.#kept = this.output.pause();
-  }
-
   /** The answers have come, all checked and the turn found held in this same step. */
   resume(run: Run, decisions: ReadonlyMap<Question, Decision>): void {
     this.host.held.delete(this);
     this.thread.take(this);
-    const kept = this.#kept;
-    this.#kept = undefined;
-    this.#carry(run);
+    this.carriage.open(run, () => this.#clientLeft());
     run.begin();
     // A socket may turn out to be dead as soon as it is written to; then the turn was released, and nothing is delivered.
-    if (this.#stop !== undefined) return;
-    const abandoned = [...decisions.values()].every((decision) => "error" in decision);
-    for (const [question, decision] of decisions) this.#questions.settle(question, decision);
-    kept?.release();
-    if (abandoned) this.#halt(stops.abandoned());
+    const delivered = this.standing.stop === undefined ? decisions : [];
+    for (const [question, decision] of delivered) this.#questions.settle(question, decision);
+    this.carriage.release();
+    if (this.standing.stop !== undefined) return;
+    if ([...decisions.values()].every((decision) => "error" in decision)) this.#halt(stops.abandoned());
     else if (this.#questions.waiting.length > 0) this.#scheduleOutcome();
   }
 
@@ -414,10 +282,10 @@ export class Turn implements Retained, QuestionsOwner {
   /** When it was the last open question of the outcome, the code goes on, unheard. */
   timedOut(): void {
     if (this.thread.held !== this || this.#questions.outstanding.length > 0) return;
-    this.#unheard = true;
+    this.standing.unheard = true;
     this.host.held.delete(this);
     this.thread.free(this);
-    this.output.drop();
+    this.carriage.drop();
     this.#questions.rejectWaiting(new TurnReleasedError());
     this.thread.next();
   }
@@ -438,7 +306,7 @@ export class Turn implements Retained, QuestionsOwner {
 
   /** Ends the turn as cancelled, once its function has unwound; until then the thread is busy with it. */
   stop(stop: Stop): void {
-    if (this.#stop !== undefined) return;
+    if (this.standing.stop !== undefined) return;
     this.#takeBack();
     this.#halt(stop);
   }
@@ -448,36 +316,37 @@ export class Turn implements Retained, QuestionsOwner {
     if (this.thread.held !== this) return;
     this.host.held.delete(this);
     this.thread.take(this);
-    this.output.drop();
+    this.carriage.drop();
   }
 
   #clientLeft(): void {
-    this.#live = undefined;
-    this.output.drop();
-    if (!this.host.settings.finishAlone || this.#stop !== undefined || this.#winding)
+    const { standing, carriage } = this;
+    carriage.drop();
+    if (!this.host.settings.finishAlone || standing.stop !== undefined || standing.winding)
       return this.#release(stops.clientLeft());
-    this.#alone = true;
+    standing.alone = true;
     const refusal = this.askRefusal;
     // A question asked in this very turn of the event loop is still held, for an owner who can be told again.
     if (refusal !== undefined) this.#questions.rejectAll(refusal, "ended");
-    else if (this.#questions.waiting.length > 0) this.#pause([]);
+    else if (this.#questions.waiting.length > 0) carriage.pause([]);
   }
 
   /** The thread is free at once; the function unwinds by itself. */
   #release(stop: Stop): void {
     this.thread.free(this);
-    this.output.drop();
+    this.carriage.drop();
     this.#halt(stop);
     this.thread.next();
   }
 
   #halt(stop: Stop): void {
-    if (this.#over || this.#stop !== undefined) return;
-    this.#stop = stop;
-    this.#questions.rejectAll(stop.error, stop.cause, stop.unasked);
-    if (stop.emits) this.#armBound();
-    this.#controller?.abort(stop.error);
-    this.#leave?.();
+    const { standing } = this;
+    if (standing.over || standing.stop !== undefined) return;
+    standing.halt(stop, () => {
+      this.#questions.rejectAll(stop.error, stop.cause, stop.unasked);
+      this.carriage.wake();
+      if (stop.emits) this.#armBound();
+    });
   }
 
   /** An agent that does not unwind is given up on. */
@@ -498,16 +367,17 @@ export class Turn implements Retained, QuestionsOwner {
 
   /** Shows the prompt as a message and decides the run's result. @throws PromptInvalidError, TurnEndedError, TurnReleasedError */
   decide(prompt: string, reason: string | undefined, show: (prompt: string) => void): InputRequired {
-    const refusal = this.#stop?.error ?? this.emitRefusal;
+    const refusal = this.standing.stop?.error ?? this.standing.emitRefusal;
     if (refusal !== undefined) throw refusal;
     const decided = inputRequired(prompt);
     this.#decided = decided;
+    this.standing.decided = true;
     // A running call is answered first: a model's history wants a call's result right behind it.
     if (this.calls.size === 0) show(decided.message);
     else this.#showLast = () => show(decided.message);
     this.#questions.rejectWaiting(new TurnEndedError());
     const { threadId } = this.thread;
-    const { runId } = this.latest.input;
+    const { runId } = this.carriage.latest.input;
     const why = reason === undefined ? {} : { reason };
     this.host.settings.trace({ type: "input-required", prompt: decided.message, ...why, threadId, runId });
     return decided;

@@ -47,7 +47,10 @@ export class Voice {
   text(delta: string | AsyncIterable<string>, options: { newMessage?: boolean }): Promise<string> {
     if (typeof delta !== "string")
       return handled(this.#each(delta, (one, first) => this.text(one, first ? options : {})));
-    const { output, emitRefusal } = this.turn;
+    const {
+      output,
+      standing: { emitRefusal },
+    } = this.turn;
     if (emitRefusal !== undefined) return handled(Promise.reject(emitRefusal));
     try {
       if (this.#message === undefined || this.#message.state === "closed" || options.newMessage) this.#openMessage();
@@ -79,7 +82,7 @@ export class Voice {
 
   /** @throws what an emit is answered with when nothing may go out. */
   check(): void {
-    const refusal = this.turn.emitRefusal;
+    const refusal = this.turn.standing.emitRefusal;
     if (refusal !== undefined) throw refusal;
   }
 
@@ -134,10 +137,11 @@ export class Voice {
     this.#reasoning = undefined;
   }
 
-  /** Waits for room. Meanwhile the run may end (that is room) or the turn may be released (that is an error). */
+  /** Waits for room. Meanwhile the run may end or be stopped (that is room) or the turn may be released (that is an error). */
   async #roomThen<T>(result: Promise<T>): Promise<T> {
-    await this.turn.output.room();
-    const released = this.turn.released;
+    const { carriage, standing } = this.turn;
+    await carriage.room();
+    const { released } = standing;
     if (released !== undefined) throw released;
     return result;
   }

@@ -48,9 +48,7 @@ export function Composer({ phase, waitsFor, onSend, onStop }: ComposerProps) {
           dir="auto"
           value={text}
           disabled={phase === "asked"}
-          placeholder={
-            phase === "asked" ? "Answer the question first" : isReply ? "Reply…" : "Message the agent…"
-          }
+          placeholder={phase === "asked" ? "Answer the question first" : isReply ? "Reply…" : "Message the agent…"}
           aria-describedby={isReply ? "waits" : undefined}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
           onKeyDown={(event) => {

@@ -40,7 +40,9 @@ export async function runOnce() {
 
 function startServer() {
   const path = fileURLToPath(new URL("server.mjs", import.meta.url));
-  const child = spawn(process.execPath, [path], { env: { ...process.env, PORT: "0" } });
+  // What is checked is the scripted model's: another one would say what it likes.
+  const { HOLDLINE_MODEL: _model, HOLDLINE_BASE_URL: _url, HOLDLINE_API_KEY: _key, ...env } = process.env;
+  const child = spawn(process.execPath, [path], { env: { ...env, PORT: "0" } });
   const exited = once(child, "exit");
   let said = "";
   const url = new Promise((resolve, reject) => {

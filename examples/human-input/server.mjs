@@ -1,10 +1,12 @@
 /**
  * The demo: `npm run demo` serves the agent of `agent.mjs` and prints what to type in another
- * terminal; `npm run demo -- --once` drives it from start to end and checks what comes back.
+ * terminal; `npm run demo -- --once` drives it from start to end and checks what comes back. Its model
+ * is scripted, unless HOLDLINE_MODEL, HOLDLINE_BASE_URL and HOLDLINE_API_KEY name a real one.
  */
 import { createHandler } from "holdline";
 import { serve } from "holdline/node";
 import { createAgent } from "./agent.mjs";
+import { chooseModel } from "./model.mjs";
 import { createNarrator } from "./narrate.mjs";
 
 if (process.argv.includes("--once")) {
@@ -17,7 +19,13 @@ if (process.argv.includes("--once")) {
 /** @param {number} port */
 async function start(port) {
   const narrator = createNarrator();
-  const handler = createHandler({ agent: createAgent(narrator.tell), validate: true });
+  const choice = chooseModel(process.env);
+  if ("missing" in choice) {
+    console.error(`For a real model ${choice.missing.join(" and ")} must be set, too.`);
+    process.exitCode = 1;
+    return;
+  }
+  const handler = createHandler({ agent: createAgent(narrator.tell, choice.model), validate: true });
   try {
     const { url } = await serve(narrator.watch(handler), { port, signals: true });
     narrator.begin(url);

@@ -138,17 +138,20 @@ describe("what became of an interrupt", () => {
       validate: false,
       retention: { maxHeld: 1 },
       agent: async (context) => {
-        await Promise.all(Array.from({ length: 2_500 }, () => context.input("?")));
+        await Promise.all(Array.from({ length: 500 }, () => context.input("?")));
       },
     });
     const first = (await agent.handler.handle(runOf("a"))).text();
     const oldest = idsOf(await first)[0] as string;
     const causeOf = async (interruptId: string) =>
       endOf(await agent.run({ threadId: "a", resume: [{ interruptId, status: "cancelled" }] }));
-    // Each further turn evicts the one before and spends its 2 500 questions.
-    for (const threadId of ["b", "c"]) await (await agent.handler.handle(runOf(threadId))).text();
+    // Each further turn evicts the one before and spends its 500 questions.
+    const further = async (turns: number) => {
+      for (let i = 0; i < turns; i++) await (await agent.handler.handle(runOf(`${turns} ${i}`))).text();
+    };
+    await further(8);
     expect(await causeOf(oldest)).toBe("INTERRUPT_NOT_HELD (evicted)");
-    for (const threadId of ["d", "e", "f", "g"]) await (await agent.handler.handle(runOf(threadId))).text();
+    await further(14);
     expect(await causeOf(oldest)).toBe("INTERRUPT_NOT_HELD (unknown)");
   });
 

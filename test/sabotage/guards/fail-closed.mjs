@@ -1,0 +1,174 @@
+import { guardsOf } from "../guard.mjs";
+
+const of = (file, ...rows) => guardsOf("fail closed", file, rows);
+
+export const failClosed = [
+  ...of(
+    "turn",
+    ["where nothing can be held nothing is asked", "if (!hold) throw new HoldUnavailableError();", "", "turn-control"],
+    [
+      "what stops a turn rejects its questions",
+      "this.#questions.rejectAll(stop.error, stop.cause, stop.unasked);",
+      "",
+      "stopping",
+    ],
+    ["what stops a turn aborts its signal", "this.#controller?.abort(stop.error);", "", "stopping"],
+    ["what stops a turn leaves its generator", "    this.#leave?.();", "", "failing-turns"],
+    [
+      "a turn that was stopped asks nothing",
+      "    if (this.#stop !== undefined) return this.#stop.error;\n",
+      "",
+      "stopping",
+    ],
+    [
+      "a turn that was stopped has no result",
+      "    if (this.#stop !== undefined) return this.#end(CANCELLED);\n    try",
+      "    try",
+      "stopping",
+    ],
+    [
+      "a turn that was stopped does not fail",
+      "    if (this.#stop !== undefined) return this.#end(CANCELLED);\n    if (this.#decided",
+      "    if (this.#decided",
+      "stopping",
+    ],
+    [
+      "a turn that was stopped is not held",
+      "if (this.#over || this.#stop !== undefined || this.#decided",
+      "if (this.#over || this.#decided",
+      "disconnect",
+      "stopping",
+    ],
+    [
+      "what was released emits nothing",
+      "return this.#stop?.emits === false ? this.#stop.error : undefined;",
+      "return undefined;",
+      "disconnect",
+    ],
+    [
+      "nothing is delivered to a dead socket",
+      "    if (this.#stop !== undefined) return;\n    const abandoned",
+      "    const abandoned",
+      "exchange",
+    ],
+    [
+      "giving everything up ends the turn",
+      "if (abandoned) this.#halt(stops.abandoned());",
+      "if (false) this.#halt(stops.abandoned());",
+      "abandoning",
+    ],
+    [
+      "a turn that unwinds is not held",
+      "    this.#takeBack();\n    this.#questions",
+      "    this.#questions",
+      "turn-lifetime",
+    ],
+    ["a turn that unwinds asks nothing", "if (this.#winding || this.#unheard)", "if (this.#unheard)", "abandoning"],
+    ["calls that run are waited for", "Promise.allSettled(this.calls)", "Promise.resolve()", "abandoning"],
+    ["a turn that ends rejects what is open", "if (this.#questions.any)", "if (false)", "turn-lifetime"],
+    [
+      "nothing is asked after the end",
+      "if (this.#over || this.#decided !== undefined) return new TurnEndedError();",
+      "",
+      "turn-control",
+    ],
+    ["nothing is emitted after the end", "this.released ?? (ended ?", "this.released ?? (false ?", "turn-lifetime"],
+    [
+      "a turn alone without an owner asks nobody",
+      "return this.#alone && this.identity === null &&",
+      "return false &&",
+      "finishing-alone",
+    ],
+    ["a client that left releases the turn", "if (!this.host.settings.finishAlone ||", "if (false ||", "disconnect"],
+  ),
+  ...of(
+    "resume",
+    [
+      "what is given up is not looked at",
+      'if (entry.status === "cancelled") return "cancelled";',
+      'if (entry.status === "cancelled" && entry.payload === undefined) return "cancelled";',
+      "abandoning",
+    ],
+    [
+      "a schema that throws has accepted nothing",
+      'return { ok: false, reason: "it could not be checked" };',
+      "return { ok: true, value: entry.payload };",
+      "answers",
+    ],
+    [
+      "a refused payload delivers nothing",
+      "else if (verdict.ok) decisions.set",
+      "else if (true) decisions.set",
+      "answers",
+    ],
+  ),
+  ...of(
+    "answer-schema",
+    [
+      "without a schema an answer is a string",
+      'check: (value) => (typeof value === "string" ?',
+      "check: (value) => (true ?",
+      "answers",
+    ],
+    [
+      "an absent payload is no answer to a JSON Schema",
+      'if (value === undefined) return refused("a payload is expected");',
+      "",
+      "answers",
+    ],
+    ["a JSON Schema validates", "return valid\n", "return true\n", "answers"],
+    ["a Standard Schema validates", "result.issues === undefined ?", "true ?", "answers"],
+    ["a question must be shown", "  if (given === undefined) {", "  if (false) {", "answers"],
+  ),
+  ...of(
+    "approval",
+    ["only the words of consent consent", "approved: YES.has(word)", 'approved: word !== "no"', "approvals"],
+    ["consent is a boolean", 'typeof value.approved !== "boolean"', "false", "approvals"],
+    [
+      "edits are refused where they are not allowed",
+      "if (edits && checkArgs === undefined)",
+      "if (false)",
+      "edited-arguments",
+    ],
+    [
+      "edited arguments are checked",
+      "const verdict = checkArgs(value.editedArgs);",
+      "const verdict = { ok: true, value: value.editedArgs } as Verdict;",
+      "edited-arguments",
+    ],
+    ["a denial is a denial", "if (!consent.approved) return { approved: false };", "", "approvals"],
+  ),
+  ...of(
+    "asking",
+    [
+      "always is honoured where it is allowed",
+      "if (consent.always && allowAlways)",
+      "if (consent.always)",
+      "approvals",
+    ],
+    [
+      "a call that forbids always is asked about",
+      "if (allowAlways && turn.alwaysApproved.has(toolName))",
+      "if (turn.alwaysApproved.has(toolName))",
+      "approvals",
+    ],
+  ),
+  ...of(
+    "tool-call",
+    [
+      "a denied call is not run",
+      "result = decision.approved ? await run(decision.args, context) : words;",
+      "result = await run(call.args, context);",
+      "approvals",
+    ],
+    ["a tool sees the arguments that were approved", "call.args = decision.args;", "", "edited-arguments"],
+    ["a tool's own words stay here", 'return "The tool failed.";', "return String(error);", "tool-calls"],
+  ),
+  ...of("questions", ["a hook's answer is checked", "if (!verdict.ok)", "if (false)", "human-input-hook"]),
+  ...of("ending", [
+    "an agent's own words stay here",
+    '{ message: "The agent failed.", code: AGENT_FAILED }',
+    "{ message: String(error), code: AGENT_FAILED }",
+    "failing-turns",
+  ]),
+];

@@ -169,7 +169,13 @@ describe("the documents of README.md", () => {
       const asked = await post(url, { threadId, runId: "run-1", messages: [] });
       const [{ id, metadata }] = asked.at(-1)?.outcome.interrupts ?? [];
       const resume = [{ interruptId: id, status: "resolved" as const, payload, metadata }];
-      const answered = await post(url, { threadId, runId: "run-2", messages: [], protocolVersion: undefined, resume });
+      const answered = await post(url, {
+        threadId,
+        runId: "run-2",
+        messages: [],
+        protocolVersion: undefined as never,
+        resume,
+      });
       return answered.find(({ type }) => type === "TOOL_CALL_RESULT")?.content ?? answered.at(-1)?.code;
     }
     const rows = page.tables.find(({ heading }) => heading === "Approvals")?.rows ?? [];

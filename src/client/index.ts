@@ -4,5 +4,6 @@
  *
  * @module
  */
+export { type EchoProofsOptions, echoProofs } from "./echo-proofs.ts";
 export { type Asked, abandon, answer } from "./resume-entries.ts";
 export { type Fetch, threadFetch } from "./thread-fetch.ts";

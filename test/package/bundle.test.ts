@@ -6,8 +6,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What one import of the package costs a user, minified and gzipped. Raise it only with the reason beside it. */
-const CEILING = 16 * 1024;
+/**
+ * What one import of the package costs a user, minified and gzipped. Raise it only with the reason beside it.
+ * The goal is 16 KiB. It stands at twice that: the ledger that no event may break, the walk that reads inputs and
+ * events along the protocol's table, replay and the wording of errors weigh more than was hoped.
+ */
+const CEILING = 32 * 1024;
 
 const chunks = new Map<string, Uint8Array>();
 let outputs: Metafile["outputs"];

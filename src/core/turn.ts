@@ -106,7 +106,10 @@ export class Turn implements Retained, QuestionsOwner {
         (error) => this.#threw(error),
       )
       // What was thrown may itself throw when it is looked at (a proxy): the run still ends.
-      .catch(() => this.#end(failure(undefined)));
+      .catch((thrown) => {
+        this.carriage.report(thrown);
+        this.#end(failure(undefined));
+      });
     // The agent's first step is over: where it does not replay, its run has begun.
     if (!this.standing.replaying) run.begin();
   }

@@ -74,7 +74,79 @@ describe("the package as it is published", () => {
       console.log(JSON.stringify(names));
     `;
     const names = JSON.parse(await run(process.execPath, ["--input-type=module", "--eval", program]));
-    expect(names).toMatchInlineSnapshot();
+    expect(names).toMatchInlineSnapshot(`
+      {
+        "holdline": [
+          "AGENT_FAILED",
+          "EventRefusedError",
+          "HoldUnavailableError",
+          "HoldlineError",
+          "InputTimeoutError",
+          "InterruptCancelledError",
+          "PromptInvalidError",
+          "PublicError",
+          "RefusalCode",
+          "RequestError",
+          "RequestErrorCode",
+          "TurnEndedError",
+          "TurnReleasedError",
+          "createGate",
+          "createHandler",
+        ],
+        "holdline/ag-ui": [
+          "agUiAgent",
+        ],
+        "holdline/ai-sdk": [
+          "aiAgent",
+          "approval",
+          "contextOf",
+        ],
+        "holdline/bun": [
+          "serve",
+        ],
+        "holdline/client": [
+          "abandon",
+          "answer",
+          "echoProofs",
+          "threadFetch",
+        ],
+        "holdline/console": [
+          "browserOf",
+          "consolePage",
+        ],
+        "holdline/deno": [
+          "serve",
+        ],
+        "holdline/durable-object": [
+          "createThreadObject",
+          "routeThreads",
+          "threadName",
+        ],
+        "holdline/hono": [
+          "agentRoute",
+        ],
+        "holdline/node": [
+          "serve",
+          "toNodeListener",
+        ],
+        "holdline/project": [
+          "defineScript",
+          "defineTool",
+          "isTool",
+        ],
+        "holdline/testing": [
+          "InvariantError",
+          "checkStream",
+          "createTestClock",
+          "frameReader",
+          "readFrames",
+          "testAgent",
+        ],
+        "holdline/workers": [
+          "createWorker",
+        ],
+      }
+    `);
   });
 
   it("has types that compile without @types, on ES2022 and DOM", async () => {

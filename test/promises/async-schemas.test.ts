@@ -240,6 +240,9 @@ describe("several questions, of which one is checked slowly", () => {
     await agent.clock.advance(1_000);
     checks[0]?.resolve({ value: "A" });
     expect((await running).result).toEqual(["A", "INPUT_TIMEOUT"]);
+    // Settled once, and told as what it was.
+    expect(agent.handler.stats()).toMatchObject({ answered: 1, expired: 1 });
+    expect(endOf(await agent.answer(b, "late"))).toBe("INTERRUPT_NOT_HELD (expired)");
   });
 
   it("reject what was given up only with the rest", async () => {

@@ -16,7 +16,7 @@ export const admission = [
     ["the owner is asked again", 'settings.whenAsked === "ask-again"', "false", "owner"],
     ["the queue is bounded", ".length < settings.queuedRuns", ".length < Infinity", "queue"],
     ["a claim takes no place in the queue", "!this.#claims.has(waiting)", "true", "owner"],
-    ["a claim goes first", "if (first) thread.waiting.unshift(run);\n    else thread", "thread", "owner"],
+    ["a claim goes first", "if (first) thread.waiting.unshift(run);\n    else thread", "thread", "queue"],
     ["who leaves the queue is forgotten", "thread.waiting.splice(thread.waiting.indexOf(run), 1);", "", "queue"],
     [
       "who waited is admitted from the start",

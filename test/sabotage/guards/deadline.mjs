@@ -66,13 +66,7 @@ export const deadline = [
   ),
   ...of(
     "turn",
-    ["the turn of a question that died is unheard", "this.#unheard = true;", "", "retention"],
-    [
-      "the thread of an unheard turn is free",
-      "    this.thread.free(this);\n    this.output.drop();\n    this.#questions.rejectWaiting",
-      "    this.output.drop();\n    this.#questions.rejectWaiting",
-      "retention",
-    ],
+
     [
       "what waits behind a question that died is rejected",
       "this.#questions.rejectWaiting(new TurnReleasedError());",
@@ -84,4 +78,14 @@ export const deadline = [
   ),
   ...of("asking", ["timeoutMs is a time", "if (!(Number.isFinite(timeoutMs) && timeoutMs > 0))", "if (false)", "ask"]),
   ...of("options", ["ttlMs is a time", "if (!(Number.isFinite(ttlMs) && ttlMs > 0))", "if (false)", "options"]),
+  ...of(
+    "turn",
+    ["the turn of a question that died is unheard", "this.standing.unheard = true;", "", "retention"],
+    [
+      "the thread of an unheard turn is free",
+      "    this.thread.free(this);\n    this.carriage.drop();\n    this.#questions.rejectWaiting",
+      "    this.carriage.drop();\n    this.#questions.rejectWaiting",
+      "retention",
+    ],
+  ),
 ];

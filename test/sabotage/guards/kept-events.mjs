@@ -15,28 +15,7 @@ export const keptEvents = [
       "kept-events",
     ],
   ),
-  ...of(
-    "turn",
-    [
-      "what is emitted from the question on is kept",
-      "this.#kept = this.output.pause();",
-      "this.output.drop();",
-      "kept-events",
-    ],
-    ["emits that wait for room go on with a resume", "kept?.release();", "", "kept-events"],
-    [
-      "answers are delivered before emits that wait",
-      "    for (const [question, decision] of decisions) this.#questions.settle(question, decision);\n    kept?.release();",
-      "    kept?.release();\n    for (const [question, decision] of decisions) this.#questions.settle(question, decision);",
-      "kept-events",
-    ],
-    [
-      "a turn that finishes alone keeps from its question on",
-      "if (this.#alone) this.#pause([]);",
-      "",
-      "finishing-alone",
-    ],
-  ),
+  ...of("turn"),
   ...of(
     "output",
     ["what was kept is sent", "if (kept instanceof KeptEvents) kept.drain(sink);", "", "kept-events"],
@@ -74,4 +53,29 @@ export const keptEvents = [
     "return undefined;",
     "state",
   ]),
+  ...of(
+    "carriage",
+    [
+      "what is emitted from the question on is kept",
+      "this.#kept = this.output.pause();",
+      "this.output.drop();",
+      "kept-events",
+    ],
+    ["emits that wait for room go on with a resume", "this.#kept?.release();", "", "kept-events"],
+  ),
+  ...of(
+    "turn",
+    [
+      "answers are delivered before emits that wait",
+      "    for (const [question, decision] of delivered) this.#questions.settle(question, decision);\n    this.carriage.release();",
+      "    this.carriage.release();\n    for (const [question, decision] of delivered) this.#questions.settle(question, decision);",
+      "kept-events",
+    ],
+    [
+      "a turn that finishes alone keeps from its question on",
+      "if (this.standing.alone) this.carriage.pause([]);",
+      "",
+      "finishing-alone",
+    ],
+  ),
 ];

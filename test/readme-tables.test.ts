@@ -58,6 +58,7 @@ describe("the tables of README.md", () => {
       "approvals.deniedMessage": settings.approvals.deniedMessage,
       "approvals.allowAlways": settings.approvals.allowAlways,
       "approvals.allowEdits": settings.approvals.allowEdits,
+      "transports.protobuf": settings.protobuf,
       cors: settings.cors,
       keepAliveMs: settings.keepAliveMs,
       "limits.bodyBytes": settings.bodyBytes,

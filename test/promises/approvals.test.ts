@@ -200,6 +200,16 @@ describe("always", () => {
     expect(again.toolCallId).toBe("call-pay");
   });
 
+  it("said of a call that does not allow it approves no later one that would", async () => {
+    const agent = agentUnderTest(async (context) => {
+      const call = { toolCallId: "c", toolName: "pay", args: {} };
+      const careful = await context.approve({ ...call, allowAlways: false });
+      return [careful.approved, (await context.approve(call)).approved];
+    });
+    const again = soleInterrupt(await agent.answer(soleInterrupt(await agent.run("go")), "always"));
+    expect((await agent.answer(again, false)).result).toEqual([true, false]);
+  });
+
   it("approves only the one call where it is not allowed", async () => {
     const agent = twice({ allowAlways: false });
     const again = soleInterrupt(await agent.answer(soleInterrupt(await agent.run("go")), "always"));

@@ -179,6 +179,15 @@ describe("a question's own time", () => {
     expect(endOf(await agent.answer(other, "late"))).toBe("INTERRUPT_NOT_HELD (expired)");
   });
 
+  it("may be longer than a timer's longest delay", async () => {
+    const agent = timed(2 ** 31 + 1_000, 2 ** 33);
+    await agent.run("go");
+    await agent.clock.advance(2 ** 31 + 999);
+    expect(agent.handler.stats().held).toBe(1);
+    await agent.clock.advance(1);
+    expect(agent.handler.stats()).toMatchObject({ held: 0, expired: 1 });
+  });
+
   it("can be over before the question has gone out: then it never does", async () => {
     const paused = defer();
     const seen: unknown[] = [];

@@ -123,23 +123,26 @@ describe("state across a question", () => {
     expect(run.result).toEqual({ mine: 1, more: 2, again: 3 });
   });
 
-  it("changed while paused reaches the client with what was kept, whatever its own is", async () => {
-    for (const theirs of [{ a: 0 }, { other: true }, undefined]) {
-      const gate = defer();
-      const agent = agentUnderTest(async (context) => {
-        const asked = context.input("A?");
-        await gate.promise;
-        await context.patchState([add("/b", 1)]);
-        await asked;
-        await context.patchState([add("/c", 2)]);
-        return context.state;
-      });
-      const interrupt = soleInterrupt(await agent.run({ state: { a: 0 } }));
-      gate.resolve();
-      await agent.clock.advance(0);
-      const run = await agent.answer(interrupt, "a", { state: theirs });
-      expect(run.result).toEqual({ a: 0, b: 1, c: 2 });
-      expect(run.state).toEqual(run.result);
-    }
-  });
+  it.each([true, false])(
+    "changed while paused reaches the client with what was kept, whatever its own is",
+    async (more) => {
+      for (const theirs of [{ a: 0 }, { other: true }, undefined]) {
+        const gate = defer();
+        const agent = agentUnderTest(async (context) => {
+          const asked = context.input("A?");
+          await gate.promise;
+          await context.patchState([add("/b", 1)]);
+          await asked;
+          if (more) await context.patchState([add("/c", 2)]);
+          return context.state;
+        });
+        const interrupt = soleInterrupt(await agent.run({ state: { a: 0 } }));
+        gate.resolve();
+        await agent.clock.advance(0);
+        const run = await agent.answer(interrupt, "a", { state: theirs });
+        expect(run.result).toEqual({ a: 0, b: 1, ...(more && { c: 2 }) });
+        expect(run.state).toEqual(run.result);
+      }
+    },
+  );
 });

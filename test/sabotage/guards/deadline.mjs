@@ -61,7 +61,7 @@ export const deadline = [
       "a timer reaches further than its longest delay",
       "handle = clock.setTimeout(arm, Math.min(left, LONGEST_DELAY));",
       "callback();",
-      "options",
+      "retention",
     ],
   ),
   ...of(

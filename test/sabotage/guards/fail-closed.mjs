@@ -166,13 +166,6 @@ export const failClosed = [
       "stopping",
     ],
     [
-      "a turn that was stopped is not held",
-      "if (standing.over || standing.stop !== undefined || standing.decided",
-      "if (standing.over || standing.decided",
-      "disconnect",
-      "stopping",
-    ],
-    [
       "nothing is delivered to a dead socket",
       "this.standing.stop === undefined ? decisions : []",
       "decisions",

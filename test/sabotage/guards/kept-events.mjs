@@ -35,12 +35,6 @@ export const keptEvents = [
       "kept-events",
     ],
     [
-      "a writer that waits for room goes on when the reader left",
-      '    this.#pending = "";\n    this.#wake();',
-      '    this.#pending = "";',
-      "disconnect",
-    ],
-    [
       "a writer waits when the reader is behind",
       "this.#pending.length >= HIGH_WATER_MARK || (this.#writer.desiredSize ?? 0) <= 0",
       "false",
@@ -63,19 +57,10 @@ export const keptEvents = [
     ],
     ["emits that wait for room go on with a resume", "this.#kept?.release();", "", "kept-events"],
   ),
-  ...of(
-    "turn",
-    [
-      "answers are delivered before emits that wait",
-      "    for (const [question, decision] of delivered) this.#questions.settle(question, decision);\n    this.carriage.release();",
-      "    this.carriage.release();\n    for (const [question, decision] of delivered) this.#questions.settle(question, decision);",
-      "kept-events",
-    ],
-    [
-      "a turn that finishes alone keeps from its question on",
-      "if (this.standing.alone) this.carriage.pause([]);",
-      "",
-      "finishing-alone",
-    ],
-  ),
+  ...of("turn", [
+    "a turn that finishes alone keeps from its question on",
+    "if (this.standing.alone) this.carriage.pause([]);",
+    "",
+    "finishing-alone",
+  ]),
 ];

@@ -90,5 +90,4 @@ export const ledger = [
       "ledger-and-reopening",
     ],
   ),
-  ...of("run", ["nothing follows the terminating event", "    this.#outlet = undefined;\n", "", "disconnect"]),
 ];

@@ -272,7 +272,7 @@ describe("a model's server that fails", () => {
           response.write(frame(content("Well")[0] ?? {}));
         },
       ],
-      { timeout: { chunkMs: 50 } },
+      { timeout: { chunkMs: 1_000 } },
     );
     expect(endOf(await client.say("Hello"))).toBe("AGENT_FAILED");
     await until(() => llm.dropped > 0, "the end of the model's answer");

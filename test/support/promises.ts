@@ -51,7 +51,7 @@ export async function isSettled(promise: PromiseLike<unknown>): Promise<boolean>
 }
 
 /** Turns the event loop until something holds; fails when it does not within `ms` of real time. */
-export async function until(holds: () => boolean, what: string, ms = 5_000): Promise<void> {
+export async function until(holds: () => boolean, what: string, ms = 30_000): Promise<void> {
   const end = Date.now() + ms;
   while (!holds()) {
     if (Date.now() > end) throw new Error(`After ${ms} ms ${what} had not come about.`);

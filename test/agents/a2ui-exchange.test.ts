@@ -153,6 +153,29 @@ describe("a click", () => {
     expect(seen[1]?.userText).toBe(WORDS);
   });
 
+  it("is told once where CopilotKit's middleware has put it into the messages too", async () => {
+    const log = (id: string, name = "log_a2ui_event", more: object[] = []) => [
+      {
+        ...{ id: `${id}-call`, role: "assistant" as const, content: "" },
+        toolCalls: [{ id, type: "function" as const, function: { name, arguments: "{}" } }, ...more],
+      },
+      { id: `${id}-result`, role: "tool" as const, toolCallId: id, content: WORDS },
+    ];
+    const idsOf = async (messages: object[], extra: object = clicked) => {
+      const { seen } = await heard({ runId: "run-7", ...extra, messages } as Parameters<TestAgent["run"]>[0]);
+      return seen[0]?.run.messages.map(({ id }) => id);
+    };
+    const click = "a2ui_action_run-7";
+    expect(await idsOf([before, ...log("now")])).toEqual(["m1", click]);
+    // What is not that call, and what stands further back, is the client's history.
+    const earlier = ["old-call", "old-result", "m1"];
+    expect(await idsOf([...log("old"), before])).toEqual([...earlier, click]);
+    expect(await idsOf([...log("old", "book")])).toEqual(["old-call", "old-result", click]);
+    const second = { id: "second", type: "function", function: { name: "book", arguments: "{}" } };
+    expect(await idsOf([...log("old", "log_a2ui_event", [second])])).toEqual(["old-call", "old-result", click]);
+    expect(await idsOf([...log("old")], {})).toEqual(["old-call", "old-result"]);
+  });
+
   it("is worded by what it has", async () => {
     const { seen } = await heard({ ...clicked, forwardedProps: { a2uiAction: { userAction: { name: 'a"b' } } } });
     expect(seen[0]?.userText).toBe('User performed action "a\\"b". Context: {}');

@@ -2,7 +2,7 @@
  * A click on a surface as the words of its user. It comes from the client, like all that a user says:
  * it grants nothing and answers no held question.
  */
-import type { RunAgentInput } from "@ag-ui/core";
+import type { Message, RunAgentInput } from "@ag-ui/core";
 
 interface UserAction {
   readonly name: string;
@@ -32,7 +32,17 @@ export function hear(run: RunAgentInput): Heard {
 }
 
 function withWords(run: RunAgentInput, content: string): RunAgentInput {
-  return { ...run, messages: [...run.messages, { id: `a2ui_action_${run.runId}`, role: "user", content }] };
+  const said = { id: `a2ui_action_${run.runId}`, role: "user" as const, content };
+  return { ...run, messages: [...unlogged(run.messages), said] };
+}
+
+/** The messages without the call, and its result, by which CopilotKit's middleware tells of a click: it is told once. */
+function unlogged(messages: readonly Message[]): readonly Message[] {
+  const [call, result] = messages.slice(-2);
+  if (call?.role !== "assistant" || result?.role !== "tool") return messages;
+  const [logged, ...others] = call.toolCalls ?? [];
+  const isLog = logged?.function.name === "log_a2ui_event" && logged.id === result.toolCallId && others.length === 0;
+  return isLog ? messages.slice(0, -2) : messages;
 }
 
 /** What a client forwards may be anything: `undefined` for what is no click. */

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { toNodeListener } from "../../adapters/node.ts";
 import { a2uiAgent } from "../../src/agents/a2ui.ts";
 import { type Agent, createHandler } from "../../src/index.ts";
-import { block, create, words } from "../support/a2ui.ts";
+import { block, create, label } from "../support/a2ui.ts";
 import { Tab, useBrowser } from "../support/browser.ts";
 import { bundle } from "../support/bundle-fixture.ts";
 import { listen } from "../support/listen.ts";
@@ -71,7 +71,7 @@ describe("CopilotKit's renderer", () => {
       }
       await context.toolCall("book", chosen, async ({ seat }: { seat: string }, tool) => {
         seen.push(await tool.input(`Book seat ${seat}?`));
-        await tool.text(`Done.${block(create("ticket"), words("ticket", `Ticket for ${seat}`))}`);
+        await tool.text(`Done.${block(create("ticket"), label("ticket", `Ticket for ${seat}`))}`);
       });
     });
     const { page } = tab;
@@ -101,8 +101,8 @@ describe("CopilotKit's renderer", () => {
     const steps = [
       block(create("flight"), form, fill({ title: "LH441", seat: "12A" })),
       block(fill({ title: "LH442", seat: "14C" })),
-      block(create("other"), words("other", "Another surface")),
-      block(create("other"), words("other", "Made anew")),
+      block(create("other"), label("other", "Another surface")),
+      block(create("other"), label("other", "Made anew")),
       block({ version: "v0.9", deleteSurface: { surfaceId: "flight" } }),
     ];
     const { tab, url, warned } = await open(async (context) => {

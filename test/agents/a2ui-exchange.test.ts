@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { a2uiAgent } from "../../src/agents/a2ui.ts";
 import type { Agent, AgentContext } from "../../src/index.ts";
 import type { TestAgent, TestRun } from "../../src/testing/index.ts";
-import { besideSurfaces, block, create, surfacesOf, words } from "../support/a2ui.ts";
+import { besideSurfaces, block, create, label, surfacesOf } from "../support/a2ui.ts";
 import { agentUnderTest, wrapAgents } from "../support/agent-under-test.ts";
 import { giveUp, proofOf, soleInterrupt, twoInterrupts } from "../support/runs.ts";
 
@@ -106,7 +106,7 @@ function comparable(value: unknown): unknown {
 }
 
 describe("a conversation with an agent that shows surfaces", () => {
-  const surface = block(create("s"), words("s", "Hi"));
+  const surface = block(create("s"), label("s", "Hi"));
 
   it.each(Object.keys(CONVERSATIONS))("is the one without them: %s", async (name) => {
     const steps = CONVERSATIONS[name] ?? [];

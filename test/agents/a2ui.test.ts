@@ -1,13 +1,21 @@
 /** `a2uiAgent`: what becomes of the blocks in an agent's text, by whatever way it says it. */
+import { AbstractAgent, type BaseEvent } from "@ag-ui/client";
+import { EventType, type RunAgentInput } from "@ag-ui/core";
+import { tool } from "ai";
 import fc from "fast-check";
+import { from, type Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { a2uiAgent } from "../../src/agents/a2ui.ts";
+import { agUiAgent } from "../../src/agents/ag-ui.ts";
+import { aiAgent, contextOf } from "../../src/agents/ai-sdk.ts";
 import type { Agent, AgentContext, AgentEvent } from "../../src/index.ts";
 import type { TestRun } from "../../src/testing/index.ts";
-import { besideSurfaces, block, create, operationsOf, surfacesOf, words } from "../support/a2ui.ts";
+import { besideSurfaces, block, create, label, operationsOf, surfacesOf } from "../support/a2ui.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
 import { an, text } from "../support/emitting.ts";
 import { endOf, soleInterrupt, typesOf } from "../support/runs.ts";
+import { call, finish, scripted, words } from "./models.ts";
 
 const wrapped = (agent: Agent) => agentUnderTest(a2uiAgent(agent));
 
@@ -83,7 +91,7 @@ const shape = (made: Pick<TestRun, "text" | "events">) => ({
 
 describe.each(Object.keys(WAYS))("blocks in %s", (way) => {
   const say = (pieces: readonly string[]) => run((context) => WAYS[way]?.(context, pieces) as Promise<unknown>);
-  const surface = [create("s"), words("s", "Hi <b>")];
+  const surface = [create("s"), label("s", "Hi <b>")];
   const whole = `One < two${block(...surface)} three <a2ui`;
 
   it("are taken out and shown, wherever a tag is split", async () => {
@@ -116,7 +124,7 @@ describe.each(Object.keys(WAYS))("blocks in %s", (way) => {
 });
 
 describe("any text in any pieces", () => {
-  const good = block(create("s"), words("s", "Hi"));
+  const good = block(create("s"), label("s", "Hi"));
   const part = fc.oneof(
     fc.constantFrom("<", "</", "<a2ui", "<a2ui-json", "</a2ui-json", ">", "a2ui-json>", " ", "\ud83d\ude00", "x < y"),
     fc.constant(good),
@@ -148,8 +156,8 @@ describe("any text in any pieces", () => {
 describe("the activity of a turn", () => {
   it("is one message, sent again with each block, with all operations so far", async () => {
     const made = await run(async (context) => {
-      await context.text(`A${block(create("one"), words("one", "1"))}B${block(create("two"))}`);
-      await context.text(block(words("two", "2")));
+      await context.text(`A${block(create("one"), label("one", "1"))}B${block(create("two"))}`);
+      await context.text(block(label("two", "2")));
     });
     expect(typesOf(made)).toEqual([
       "RUN_STARTED",
@@ -160,8 +168,8 @@ describe("the activity of a turn", () => {
       "TEXT_MESSAGE_END",
       "RUN_FINISHED",
     ]);
-    const first = [create("one"), words("one", "1"), create("two")];
-    expect(operationsOf(made)).toEqual([first, [...first, words("two", "2")]]);
+    const first = [create("one"), label("one", "1"), create("two")];
+    expect(operationsOf(made)).toEqual([first, [...first, label("two", "2")]]);
     expect(new Set(surfacesOf(made).map(({ messageId }) => messageId)).size).toBe(1);
     expect(surfacesOf(made)[0]).not.toHaveProperty("subagentRunId");
   });
@@ -169,12 +177,12 @@ describe("the activity of a turn", () => {
   it("is the same message after a question, and another one in the next turn", async () => {
     const agent = wrapped(async (context) => {
       await context.text(`Look: ${block(create("s"))}`);
-      await context.text(`Well? ${await context.input("Well?")} ${block(words("s", "Thanks"))}`);
+      await context.text(`Well? ${await context.input("Well?")} ${block(label("s", "Thanks"))}`);
     });
     const asked = await agent.run("Go");
     const answered = await agent.answer(soleInterrupt(asked), "yes");
     expect(answered.text).toBe("Well? yes ");
-    expect(operationsOf(answered)).toEqual([[create("s"), words("s", "Thanks")]]);
+    expect(operationsOf(answered)).toEqual([[create("s"), label("s", "Thanks")]]);
     const [before, after] = [surfacesOf(asked)[0], surfacesOf(answered)[0]];
     expect(after?.messageId).toBe(before?.messageId);
     const next = await agent.run({ threadId: "thread-2", messages: [] });
@@ -185,10 +193,10 @@ describe("the activity of a turn", () => {
   it("is one list that can be taken from its beginning: nothing is created twice, nothing is left of what is gone", async () => {
     const gone = { version: "v0.9", deleteSurface: { surfaceId: "two" } };
     const made = await run(async (context) => {
-      await context.text(block(create("one"), words("one", "old"), create("two"), words("two", "2")));
-      await context.text(block(create("one"), words("one", "new"), gone));
+      await context.text(block(create("one"), label("one", "old"), create("two"), label("two", "2")));
+      await context.text(block(create("one"), label("one", "new"), gone));
     });
-    expect(operationsOf(made)[1]).toEqual([create("one"), words("one", "new"), gone]);
+    expect(operationsOf(made)[1]).toEqual([create("one"), label("one", "new"), gone]);
   });
 
   it("takes one operation, a list, a wrapped list, and what models put around JSON", async () => {
@@ -243,7 +251,7 @@ describe("the activity of a turn", () => {
   });
 
   it("is left out when it is too long to go out, and the turn goes on", async () => {
-    const long = words("s", "x".repeat(9 * 1024 * 1024));
+    const long = label("s", "x".repeat(9 * 1024 * 1024));
     const made = await run((context) => context.text(`Before ${block(create("s"), long)}after`));
     expect(made.text).toBe("Before after");
     expect(made.dropped).toEqual(["it could not go out"]);
@@ -265,8 +273,8 @@ describe("messages", () => {
     const made = await run(async (context) => {
       ids.push(await context.text(surface, { newMessage: true }));
       ids.push(await context.text("One"));
-      ids.push(await context.text(block(words("s", "1"))));
-      ids.push(await context.text(block(words("s", "2")), { newMessage: true }));
+      ids.push(await context.text(block(label("s", "1"))));
+      ids.push(await context.text(block(label("s", "2")), { newMessage: true }));
       ids.push(await context.text("Two"));
     });
     expect(besideSurfaces(made).map(({ type, delta }) => delta ?? type)).toEqual([
@@ -378,6 +386,19 @@ describe("messages", () => {
     expect([made.text, operationsOf(made)]).toEqual(["Which?", [[create("s")]]]);
   });
 
+  it("are not taken any more where nothing may go out: a block is told so as any text is", async () => {
+    const told: unknown[] = [];
+    const note = (error: { code: string }) => void told.push(error.code);
+    const made = await run(async (context) => {
+      context.inputRequired("Which?");
+      await context.text(surface).catch(note);
+      await emit(context, text("CHUNK", "m", { delta: surface })).catch(note);
+      await context.text("Words").catch(note);
+    });
+    expect(told).toEqual(["TURN_ENDED", "TURN_ENDED", "TURN_ENDED"]);
+    expect([made.text, surfacesOf(made), made.dropped]).toEqual(["Which?", [], []]);
+  });
+
   it("are finished where the turn throws, and a refused event is still the agent's to hear of", async () => {
     const tested = wrapped(async (context) => {
       await context.text("One <");
@@ -419,5 +440,58 @@ describe("an agent that is a generator", () => {
       }
     });
     expect([endOf(made), left]).toEqual(["cancelled", ["left"]]);
+  });
+});
+
+describe("another agent that is wrapped", () => {
+  const surface = block(create("s"));
+
+  it("may be one with a model: its answer without the blocks, its calls, its question to the user", async () => {
+    const model = scripted(
+      [...words(...surface), ...call("c", "book", { flight: "LH441" }), finish("tool-calls")],
+      [
+        ...words("Booked.", ...surface),
+        ...call("r", "request_input", { prompt: `Else? ${surface}` }),
+        finish("tool-calls"),
+      ],
+    );
+    const asked: string[] = [];
+    const book = tool({
+      inputSchema: z.object({ flight: z.string() }),
+      execute: async ({ flight }, options) => {
+        asked.push(await contextOf(options).input(`Book ${flight}?`));
+        return "done";
+      },
+    });
+    const agent = agentUnderTest(a2uiAgent(aiAgent({ model, tools: { book } })));
+    const first = await agent.run("Book LH441");
+    expect(besideSurfaces(first).map(({ type }) => type)).not.toContain("TEXT_MESSAGE_START");
+    expect(first.events.find(({ type }) => type === "TOOL_CALL_START")).not.toHaveProperty("parentMessageId", "");
+    const second = await agent.answer(soleInterrupt(first), "yes");
+    expect([second.text, second.result]).toEqual(["Booked.Else?", { status: "input-required", message: "Else?" }]);
+    expect(asked).toEqual(["yes"]);
+    expect([operationsOf(first).length, operationsOf(second).length]).toEqual([1, 2]);
+    expect(agent.warnings).toEqual([]);
+  });
+
+  it("may be one of @ag-ui/client: its chunks without the blocks, the click among its messages", async () => {
+    const inputs: RunAgentInput[] = [];
+    class Inner extends AbstractAgent {
+      override run(input: RunAgentInput): Observable<BaseEvent> {
+        inputs.push(input);
+        const { threadId, runId } = input;
+        return from([
+          { type: EventType.RUN_STARTED, threadId, runId },
+          ...[...`One ${surface}two`].map((delta) => ({ type: EventType.TEXT_MESSAGE_CHUNK, messageId: "m", delta })),
+          { type: EventType.RUN_FINISHED, threadId, runId },
+        ] as BaseEvent[]);
+      }
+    }
+    const agent = agentUnderTest(a2uiAgent(agUiAgent(() => new Inner())));
+    const forwardedProps = { a2uiAction: { userAction: { name: "book" } } };
+    const made = await agent.run({ messages: [], forwardedProps });
+    expect([made.text, operationsOf(made)]).toEqual(["One two", [[create("s")]]]);
+    expect(inputs[0]?.messages.map(({ content }) => content)).toEqual(['User performed action "book". Context: {}']);
+    expect(inputs[0]?.forwardedProps).toEqual(forwardedProps);
   });
 });

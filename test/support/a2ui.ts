@@ -10,7 +10,7 @@ export const create = (surfaceId: string): Operation => ({
   createSurface: { surfaceId, catalogId: BASIC_CATALOG },
 });
 
-export const words = (surfaceId: string, text: string): Operation => ({
+export const label = (surfaceId: string, text: string): Operation => ({
   version: "v0.9",
   updateComponents: { surfaceId, components: [{ id: "root", component: "Text", text }] },
 });

@@ -141,7 +141,7 @@ export class Speech {
   }
 }
 
-/** The first promise's outcome, once the second has settled, which never rejects. Counts as handled. */
+/** The first promise's outcome, once the second has settled too. Counts as handled. */
 export function behind<T>(first: Promise<T>, second: Promise<void>): Promise<T> {
   if (second === done) return first;
   const both = Promise.all([first, second]).then(([result]) => result);

@@ -17,22 +17,26 @@ export class Surfaces {
     this.#warn = warn;
   }
 
-  /** Shows what the blocks hold, after what was shown before. Resolves when the stream has room; never rejects. */
-  async show(blocks: readonly string[]): Promise<void> {
+  /**
+   * Shows what the blocks hold, after what was shown before. Resolves when the stream has room; rejects as every event
+   * does where nothing may go out any more, and counts as handled.
+   */
+  show(blocks: readonly string[]): Promise<void> {
     const operations = blocks.flatMap((block) => this.#read(block));
-    if (operations.length === 0) return;
+    if (operations.length === 0) return Promise.resolve();
     for (const operation of operations) this.#operations.add(operation);
-    try {
-      await this.#send({
-        type: "ACTIVITY_SNAPSHOT",
-        messageId: this.#messageId,
-        activityType: "a2ui-surface",
-        content: { a2ui_operations: this.#operations.list },
-      });
-    } catch (error) {
-      // A turn that is over shows nothing any more; that is told to whoever emits.
-      if (error instanceof EventRefusedError || error instanceof RangeError) this.leftOut("it could not go out");
-    }
+    const content = { a2ui_operations: this.#operations.list };
+    const shown = this.#send({
+      type: "ACTIVITY_SNAPSHOT",
+      messageId: this.#messageId,
+      activityType: "a2ui-surface",
+      content,
+    }).catch((error: unknown) => {
+      if (!(error instanceof EventRefusedError || error instanceof RangeError)) throw error;
+      this.leftOut("it could not go out");
+    });
+    shown.catch(() => {});
+    return shown;
   }
 
   /** Says that something was taken out of the text and is not shown. */

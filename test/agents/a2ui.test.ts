@@ -327,6 +327,29 @@ describe("messages", () => {
     expect(deltas.slice(0, 5)).toEqual(["RUN_STARTED", "TEXT_MESSAGE_START", "One ", "<a2ui", "TEXT_MESSAGE_END"]);
   });
 
+  it("streamed in chunks go on in a tool that speaks for the same", async () => {
+    const made = await run((context) =>
+      context.toolCall("t", {}, async (_args, tool) => {
+        await emit(context, text("CHUNK", "m", { delta: "One <a2ui" }));
+        await tool.emit({ type: "TEXT_MESSAGE_CHUNK", delta: `-json>${JSON.stringify(create("s"))}</a2ui-json>two` });
+      }),
+    );
+    expect([made.text, operationsOf(made), made.dropped]).toEqual(["One two", [[create("s")]], []]);
+  });
+
+  it("streamed in chunks go on beside a subagent that streams its own", async () => {
+    const made = await run(async (context) => {
+      await emit(context, text("CHUNK", "m", { delta: "One <a2ui" }));
+      await context.subagent({ name: "s" }, async (sub) => {
+        await emit(sub, text("CHUNK", "n", { delta: "two <a2ui-json>" }));
+        await emit(sub, an("TEXT_MESSAGE_CHUNK", { delta: `${JSON.stringify(create("n"))}</a2ui-json>` }));
+      });
+      await emit(context, an("TEXT_MESSAGE_CHUNK", { delta: `-json>${JSON.stringify(create("m"))}</a2ui-json>three` }));
+    });
+    expect([made.text, made.dropped]).toEqual(["One two three", []]);
+    expect(operationsOf(made)).toEqual([[create("n")], [create("n"), create("m")]]);
+  });
+
   it("go on over a question, an open block with them", async () => {
     const agent = wrapped(async (context) => {
       await context.text("One <a2ui-json>[");

@@ -2,7 +2,7 @@
  * The context that the wrapped agent is handed: the handler's own, but for its text and its input. Whatever
  * is not named here is the handler's.
  */
-import type { AgentContext, AgentEvent, SubagentRequest, ToolContext } from "../../index.ts";
+import type { AgentContext, AgentEvent, SubagentRequest, ToolCallOptions, ToolContext } from "../../index.ts";
 import { withoutBlocks } from "./blocks.ts";
 import { restate } from "./restate.ts";
 import { type Lanes, readable, Speech } from "./speech.ts";
@@ -11,6 +11,7 @@ import { hear } from "./user-action.ts";
 import { Voice } from "./voice.ts";
 
 type AnyContext = Omit<AgentContext, "approve">;
+type Tool = (args: object, tool: ToolContext) => unknown;
 
 /** A context of the turn (its own, a tool's, a subagent's), and the end of what it says. */
 export interface Wrapped<C> {
@@ -49,8 +50,9 @@ function wrap<C extends AnyContext>(inner: C, speech: Speech, lanes: Lanes): Wra
       end();
       return inner.reasoning(...given);
     },
-    toolCall(name: string, args: object, run: (args: object, tool: ToolContext) => unknown, options?: object) {
-      end();
+    toolCall(name: string, args: object, run: Tool, options?: ToolCallOptions<object>) {
+      // One that was shown already ended what it ended when it was.
+      if (!options?.shown) end();
       const call = inner.toolCall as (...given: unknown[]) => Promise<unknown>;
       // A tool speaks for whoever called it: a chunk stream may go on in it.
       const inside = (called: object, tool: ToolContext) => {
@@ -64,7 +66,8 @@ function wrap<C extends AnyContext>(inner: C, speech: Speech, lanes: Lanes): Wra
       return inner.step(name, () => ending(end, run));
     },
     subagent(request: SubagentRequest, run: (context: AgentContext) => unknown) {
-      end();
+      // A chunk stream goes on beside a subagent, which has a lane of its own.
+      voice.endMessage();
       return inner.subagent(request, (context) => {
         const wrapped = wrap(context, speech, new Map());
         return ending(wrapped.end, () => run(wrapped.context));

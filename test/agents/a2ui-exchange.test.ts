@@ -18,16 +18,23 @@ const around = (agent: Agent): Agent => {
 };
 wrapAgents(around);
 
+const promises = (name: string) => ({
+  path: `promises/${name}.test.ts`,
+  load: () => import(`../promises/${name}.test.ts`),
+});
+const cases = (name: string) => ({ path: `cases/${name}.test.ts`, load: () => import(`../cases/${name}.test.ts`) });
+
 describe.each([
-  ...["ask", "several-questions", "approvals", "edited-arguments", "human-input-hook"],
-  ...["answers", "async-schemas", "refusals", "proof", "causes", "races"],
-  ...["abandoning", "retention", "eviction", "closing", "stopping", "kept-events"],
-])("promises/%s.test.ts, with the agent wrapped", async (name) => {
+  ...["ask", "several-questions", "approvals", "edited-arguments", "human-input-hook"].map(promises),
+  ...["answers", "async-schemas", "refusals", "proof", "causes", "races", "owner"].map(promises),
+  ...["abandoning", "retention", "eviction", "closing", "stopping", "kept-events"].map(promises),
+  ...["answers", "claiming", "resuming"].map(cases),
+])("$path, with the agent wrapped", async ({ load }) => {
   beforeAll(() => {
     wrapped = 0;
   });
   afterAll(() => expect(wrapped).toBeGreaterThan(0));
-  await import(`../promises/${name}.test.ts`);
+  await load();
 });
 
 /** Asks twice in a tool and once beside it; `show` is said around every question. */

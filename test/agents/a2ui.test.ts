@@ -212,6 +212,12 @@ describe("the activity of a turn", () => {
     }
   });
 
+  it("may hold the letters of its end, written as JSON lets them be", async () => {
+    const shown = [create("s"), label("s", "Close it with </a2ui-json>.")];
+    const made = await run((context) => context.text(block(...shown).replace("</a2ui-json>.", "<\\/a2ui-json>.")));
+    expect([made.text, operationsOf(made), made.dropped]).toEqual(["", [shown], []]);
+  });
+
   const bad: [string, string][] = [
     ["{", "it is not JSON"],
     ["", "it is not JSON"],

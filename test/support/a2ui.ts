@@ -1,7 +1,7 @@
 /** A2UI surfaces for tests: as an agent writes them into its text, and as a client is sent them. */
 import type { WireEvent } from "../../src/testing/index.ts";
 
-export const BASIC_CATALOG = "https://a2ui.org/specification/v0_9/basic_catalog.json";
+const BASIC_CATALOG = "https://a2ui.org/specification/v0_9/basic_catalog.json";
 
 type Operation = Record<string, unknown>;
 

@@ -93,6 +93,9 @@ describe("the package as it is published", () => {
           "createGate",
           "createHandler",
         ],
+        "holdline/a2ui": [
+          "a2uiAgent",
+        ],
         "holdline/ag-ui": [
           "agUiAgent",
         ],

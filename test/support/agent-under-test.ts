@@ -26,9 +26,17 @@ export async function checked(run: TestRun): Promise<TestRun> {
   return run;
 }
 
+let wrap = (agent: Agent): Agent => agent;
+
+/** For a file that runs tests of others: what it puts around every agent under test must not make a difference to them. */
+export function wrapAgents(by: (agent: Agent) => Agent): void {
+  wrap = by;
+}
+
 /** An agent that is closed after the test, and whose every stream is checked. */
 export function agentUnderTest(agent: Agent | TestAgentOptions): TestAgent {
-  const tested = testAgent(agent);
+  const given = typeof agent === "function" ? { agent } : agent;
+  const tested = testAgent({ ...given, agent: wrap(given.agent) });
   open.push(tested);
   return {
     ...tested,

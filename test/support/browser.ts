@@ -1,4 +1,4 @@
-/** The console in a real browser: headless Chromium, watched for everything it asks for and complains of. */
+/** Pages in a real browser: headless Chromium, watched for everything it asks for and complains of. */
 import { existsSync, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
@@ -31,15 +31,15 @@ export function useBrowser(): void {
   afterAll(() => browser?.close());
 }
 
-/** The console in a tab, as a person uses it. */
-export class ConsoleTab {
+/** Any page in a tab. */
+export class Tab {
   readonly page: Page;
   /** Of every request the page made. */
   readonly hosts = new Set<string>();
   /** What the browser complained of: errors of the page's, refused requests, policy violations. */
   readonly complaints: string[] = [];
 
-  private constructor(page: Page) {
+  protected constructor(page: Page) {
     this.page = page;
     page.on("request", (request) => {
       if (!request.url().startsWith("data:")) this.hosts.add(new URL(request.url()).host);
@@ -51,7 +51,27 @@ export class ConsoleTab {
     page.setDefaultTimeout(15_000);
   }
 
-  static async open(url: string, options: BrowserContextOptions = {}): Promise<ConsoleTab> {
+  static async open(url: string, options: BrowserContextOptions = {}): Promise<Tab> {
+    const context = await browser.newContext({ viewport: { width: 1180, height: 760 }, ...options });
+    const tab = new Tab(await context.newPage());
+    await tab.page.goto(url);
+    return tab;
+  }
+
+  /** It spoke to its own server and to nobody else, and nothing was complained of. */
+  expectQuiet(url: string): void {
+    expect([...this.hosts]).toEqual([new URL(url).host]);
+    expect(this.complaints).toEqual([]);
+  }
+
+  close(): Promise<void> {
+    return this.page.context().close();
+  }
+}
+
+/** The console in a tab, as a person uses it. */
+export class ConsoleTab extends Tab {
+  static override async open(url: string, options: BrowserContextOptions = {}): Promise<ConsoleTab> {
     const context = await browser.newContext({ viewport: { width: 1180, height: 760 }, ...options });
     const tab = new ConsoleTab(await context.newPage());
     await tab.page.goto(url);
@@ -102,15 +122,5 @@ export class ConsoleTab {
       await this.page.screenshot({ path, animations: "disabled" });
     }
     expect(existsSync(path), `docs/images/${name}.png is missing: npm run pictures`).toBe(true);
-  }
-
-  /** It spoke to its own server and to nobody else, and nothing was complained of. */
-  expectQuiet(url: string): void {
-    expect([...this.hosts]).toEqual([new URL(url).host]);
-    expect(this.complaints).toEqual([]);
-  }
-
-  close(): Promise<void> {
-    return this.page.context().close();
   }
 }

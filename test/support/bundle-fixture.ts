@@ -16,7 +16,7 @@ export function bundleFixture(name: string, platform: "node" | "worker"): Promis
 }
 
 /** The same for any file of the repository. */
-export async function bundle(path: string, platform: "node" | "worker"): Promise<string> {
+export async function bundle(path: string, platform: "node" | "worker" | "browser"): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: [path],
@@ -25,7 +25,9 @@ export async function bundle(path: string, platform: "node" | "worker"): Promise
     format: "esm",
     target: "es2022",
     logLevel: "error",
-    ...(platform === "node" ? { platform: "node" } : { platform: "browser", conditions: ["workerd", "worker"] }),
+    platform: platform === "node" ? "node" : "browser",
+    ...(platform === "worker" && { conditions: ["workerd", "worker"] }),
+    ...(platform === "browser" && { define: { "process.env.NODE_ENV": '"production"' } }),
   });
   return outputFiles[0]?.text ?? "";
 }

@@ -134,7 +134,8 @@ export class Translator {
 
   async #text(text: string): Promise<void> {
     if (text === "") return;
-    this.#parent = await this.#context.text(text, { newMessage: !this.#wroteText });
+    // A context that took all of it out of the text has opened no message.
+    this.#parent = (await this.#context.text(text, { newMessage: !this.#wroteText })) || this.#parent;
     this.#wroteText = true;
   }
 

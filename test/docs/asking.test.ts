@@ -42,6 +42,26 @@ describe("docs/asking.md", () => {
     expect((await tested.answer(cabin, "first")).result).toEqual({ seats: 1, cabin: "first" });
   });
 
+  it("rejects schemas that cannot be shown or checked, and reports one that throws", async () => {
+    const mute = { "~standard": { version: 1 as const, vendor: "mute", validate: (value: unknown) => ({ value }) } };
+    const seen: unknown[] = [];
+    const schemas = [{ schema: mute }, { jsonSchema: { $ref: "#/nowhere" } }, { schema: mute, jsonSchema: {} }];
+    const tested = agentUnderTest(async (context) => {
+      for (const each of schemas) {
+        await context.input("A?", each as { schema: typeof mute }).catch((error) => seen.push(error.constructor.name));
+      }
+    });
+    expect((await tested.run("go")).interrupts).toHaveLength(1);
+    expect(seen).toEqual(["TypeError", "Error"]);
+
+    const throwing = { "~standard": { ...mute["~standard"], validate: () => Promise.reject(new Error("broken")) } };
+    const broken = agentUnderTest(async (context) => context.input("A?", { schema: throwing, jsonSchema: {} }));
+    const question = soleInterrupt(await broken.run("go"));
+    expect(endOf(await broken.answer(question, "a"))).toBe("INTERRUPT_PAYLOAD_REFUSED");
+    expect(broken.errors).toMatchObject([{ error: { message: "broken" } }]);
+    expect(broken.handler.stats().held).toBe(1);
+  });
+
   it("asks several at once", async () => {
     const tested = agentUnderTest((await load("Several at once")).agent);
     const [name, meal, seat] = (await tested.run("Book")).interrupts;

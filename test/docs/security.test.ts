@@ -1,8 +1,13 @@
 /** docs/security.md and SECURITY.md: what they say of callers, origins and limits is tried; logs are searched in test/cases/leaks.test.ts. */
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it } from "vitest";
+import { serve } from "../../adapters/node.ts";
 import { settle } from "../../src/core/options.ts";
 import { createHandler, type HandlerOptions } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
+import { closeAfterTest } from "../support/listen.ts";
 import { codesIn } from "../support/markdown.ts";
 import { pageUnderTest } from "../support/page-under-test.ts";
 import { ProgramFolder } from "../support/programs.ts";
@@ -80,6 +85,16 @@ describe("docs/security.md", () => {
     }
   });
 
+  it("serves whatever name it is called by", async () => {
+    const serving = await serve(createHandler({ agent: async (context) => context.text("Hi") }));
+    closeAfterTest(serving.close);
+    expect(serving.url).toContain("http://127.0.0.1:");
+    const headers = { host: "elsewhere.test", "content-type": "application/json" };
+    const sent = request(serving.url, { method: "POST", headers }).end(body);
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    expect([response.statusCode, await text(response)]).toEqual([200, expect.stringContaining('"delta":"Hi"')]);
+  });
+
   it("names limits that are in force", () => {
     const { bodyBytes, queuedRuns, keptEvents, maxHeld, ttlMs, closeTimeoutMs } = settle({ agent: async () => {} });
     const inForce = {
@@ -102,6 +117,12 @@ describe("docs/security.md", () => {
     const rows = page.tables.find(({ heading }) => heading === "What is logged")?.rows ?? [];
     const named = rows.flatMap(([cell = ""]) => codesIn(cell));
     expect(named).toEqual(["onWarning", "onError", "onTrace", "stats()", "inspect()"]);
+  });
+
+  it("is reported where nobody else reads it", () => {
+    const words = [...reporting.prose.values()].join("\n");
+    expect(words).toContain("Report a vulnerability");
+    expect(words).not.toMatch(/\S@\S/);
   });
 
   it("shows nothing that was not run here", () => expect([...page.left, ...reporting.left]).toEqual([]));

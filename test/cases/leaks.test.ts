@@ -6,7 +6,7 @@
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { type AgentContext, RefusalCode, type StandardSchemaV1 } from "../../src/index.ts";
+import { type AgentContext, createHandler, RefusalCode, type StandardSchemaV1 } from "../../src/index.ts";
 import type { TestAgent, TestAgentOptions, TestRun } from "../../src/testing/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
 import { openExchange } from "../support/open-exchange.ts";
@@ -306,6 +306,23 @@ describe("nothing that was said is told to others", () => {
 });
 
 describe("what operators are told instead", () => {
+  it("is printed where no hook was given, and holds nothing that was said", async () => {
+    const handler = createHandler({
+      agent: async (context) => {
+        await context.emit({ type: "CUSTOM", name: "acme:note", value: TEXT, more: TEXT } as never);
+        throw new Error("the agent broke");
+      },
+    });
+    const body = JSON.stringify({ threadId: "T", runId: "R", ...said, note: MESSAGE });
+    const headers = { "content-type": "application/json" };
+    await (await handler.handle(new Request("http://agent.test/", { method: "POST", headers, body }))).text();
+    const words = written(printed);
+    for (const word of ["INPUT_STRIPPED", "EVENT_STRIPPED", "the agent broke"]) expect(words).toContain(word);
+    for (const secret of [MESSAGE, TEXT, STATE]) expect(words).not.toContain(secret);
+    expect(printed).toHaveLength(3);
+    await handler.close();
+  });
+
   it("is the wording of the questions that are open, in inspect() alone", async () => {
     const agent = watched(async (context) =>
       Promise.all([context.input(QUESTION), context.input("Which?", { metadata: { note: ANSWER } })]),

@@ -72,6 +72,7 @@ describe("nothing that was said is told to operators", () => {
     ],
     ["reports an error amid its stream", 0, [broken(frame({ error: { message: "overloaded" } }))], "overloaded"],
     ["says what is no JSON", 0, [broken(`data: {"choices": [{"delta": {"content": "${TEXT}\n\n`)], ""],
+    ["says what is no answer", 0, [broken(`data: {"choices": "${TEXT}"}\n\n`)], ""],
     ["breaks off", 0, [broken(frame({ delta: { content: TEXT } }))], ""],
   ])("when a model %s", async (_what, maxRetries, replies, reason) => {
     const printed = vi.spyOn(console, "error");

@@ -4,14 +4,14 @@ import { type Block, type Page, readPage } from "./markdown.ts";
 
 const root = new URL("../../", import.meta.url);
 
-export interface PageUnderTest extends Page {
+interface PageUnderTest extends Page {
   /** The first block of a language under a heading that was not taken yet. @throws Error when there is none. */
   take(heading: string, language: string): string;
   /** The blocks that nobody has taken, as `heading: language`. To be empty once a page's tests are over. */
   readonly left: readonly string[];
 }
 
-/** Reads a page by its path from the root: `"docs/asking.md"`. `pages.test.ts` wants each page to be named so by a test. */
+/** Reads a page by its path from the root: `"docs/asking.md"`. */
 export function pageUnderTest(path: string): PageUnderTest {
   const page = readPage(readFileSync(new URL(path, root), "utf8"));
   const blocks = new Set<Block>(page.blocks);

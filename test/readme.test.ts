@@ -1,10 +1,11 @@
-/** What README.md shows is run: its programs, its documents, its commands. Its tables are held in readme-tables.test.ts. */
+/** What README.md shows is run: its programs, its documents, its commands. Its tables are held in readme-tables.test.ts, its links in docs/pages.test.ts. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { WireEvent } from "../src/testing/index.ts";
-import { codesIn, readPage } from "./support/markdown.ts";
+import { codesIn } from "./support/markdown.ts";
+import { pageUnderTest } from "./support/page-under-test.ts";
 import { freePort, ProgramFolder, runProgram } from "./support/programs.ts";
 import { type PostedInput, readRecorded } from "./support/recorded-stream.ts";
 
@@ -12,7 +13,7 @@ import { type PostedInput, readRecorded } from "./support/recorded-stream.ts";
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 const root = fileURLToPath(new URL("../", import.meta.url));
-const page = readPage(readFileSync(`${root}README.md`, "utf8"));
+const page = pageUnderTest("README.md");
 const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 
 /** The blocks of one language under a heading. */
@@ -91,33 +92,6 @@ describe("README.md", () => {
       "Adapters: ts",
       "Testing an agent: ts",
     ]);
-  });
-
-  it("compiles, every program of it, as its users compile it", async () => {
-    const programs = page.blocks.filter(({ language }) => language === "ts").map(({ text }) => text);
-    // The last one is there to be found: without it nobody knows that anything was checked.
-    const found = await folder.typecheck([...programs, `${firstProgram}const wrong: number = url;\n`]);
-    expect(found).toEqual([
-      expect.stringMatching(new RegExp(`checked-${programs.length}\\.ts\\(\\d+,7\\): error TS2322:`)),
-    ]);
-  });
-
-  it("links to what is there", () => {
-    const anchors = page.headings.map((heading) => `#${heading.toLowerCase().replaceAll(" ", "-")}`);
-    const links = [...page.prose.values()].flatMap((text) =>
-      [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, to = ""]) => to),
-    );
-    expect(links.length).toBeGreaterThan(3);
-    const dead = links.filter(
-      (to) => !to.startsWith("https://") && !anchors.includes(to) && !existsSync(`${root}${to}`),
-    );
-    expect(dead).toEqual([]);
-  });
-
-  it("names no entry that cannot be imported", () => {
-    const named = [...page.prose.values()].flatMap(codesIn).filter((code) => code.startsWith("holdline/"));
-    expect(named).not.toEqual([]);
-    for (const entry of named) expect(Object.keys(manifest.exports)).toContain(entry.replace("holdline", "."));
   });
 });
 

@@ -46,7 +46,20 @@ export interface AnswerType {
   readonly check: (value: unknown) => Verdict | Promise<Verdict>;
 }
 
-const refused = (reason: string): Verdict => ({ ok: false, reason });
+/** What a validator says of `answer`: its own words, unless they repeat a value of it, as those of some do. Reasons end up in logs. */
+const refused = (reason: string, answer?: unknown): Verdict => ({
+  ok: false,
+  reason: repeats(reason, answer) ? "it does not match the schema" : reason,
+});
+
+function repeats(words: string, answer: unknown): boolean {
+  if (typeof answer === "object" && answer !== null) return Object.values(answer).some((part) => repeats(words, part));
+  if (typeof answer !== "string" && typeof answer !== "number") return false;
+  const said = typeof answer === "string" ? JSON.stringify(answer).slice(1, -1) : String(answer);
+  if (said === "" || !words.includes(said)) return false;
+  const asWord = said.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  return new RegExp(`(?<![\\p{L}\\p{N}])${asWord}(?![\\p{L}\\p{N}])`, "u").test(words);
+}
 
 /** Without a schema: a string. */
 export const stringAnswer: AnswerType = {
@@ -98,11 +111,11 @@ function plain(schema: unknown): JsonSchema {
 }
 
 export function standardCheck(schema: StandardSchemaV1): AnswerType["check"] {
-  const read = (result: StandardSchemaV1.Result<unknown>): Verdict =>
-    result.issues === undefined ? { ok: true, value: result.value } : refused(wordIssues(result.issues));
+  const read = (result: StandardSchemaV1.Result<unknown>, value: unknown): Verdict =>
+    result.issues === undefined ? { ok: true, value: result.value } : refused(wordIssues(result.issues), value);
   return (value) => {
     const result = schema["~standard"].validate(value);
-    return result instanceof Promise ? result.then(read) : read(result);
+    return result instanceof Promise ? result.then((later) => read(later, value)) : read(result, value);
   };
 }
 
@@ -162,7 +175,10 @@ function build({ Validator, dereference }: Validators, schema: JsonSchema): Answ
       const last = errors.at(-1);
       return valid
         ? { ok: true, value }
-        : refused(last === undefined ? "it does not match the schema" : `${last.instanceLocation}: ${last.error}`);
+        : refused(
+            last === undefined ? "it does not match the schema" : `${last.instanceLocation}: ${last.error}`,
+            value,
+          );
     },
   };
 }

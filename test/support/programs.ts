@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { readEntries } from "../../tsdown.config.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -68,6 +69,19 @@ export class ProgramFolder {
     const path = join(this.#path, `program-${this.#count++}.mjs`);
     writeFileSync(path, outputText);
     return path;
+  }
+
+  /** Imports a program into this process, with the sources in the place of the built package: what it exports. */
+  // biome-ignore lint/suspicious/noExplicitAny: the page says what it exports, and the test knows the page.
+  async load(program: string): Promise<any> {
+    const sources = readEntries().reduce(
+      (text, { subpath, source }) =>
+        text.replaceAll(`from "${subpath.replace(".", "holdline")}"`, `from ${JSON.stringify(join(root, source))}`),
+      program,
+    );
+    const path = join(this.#path, `loaded-${this.#count++}.ts`);
+    writeFileSync(path, sources);
+    return import(/* @vite-ignore */ path);
   }
 
   /** Starts a server and resolves to the address it prints. */

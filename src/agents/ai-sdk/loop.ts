@@ -7,6 +7,7 @@ import { type ModelMessage, type StepResult, streamText, type ToolModelMessage, 
 import type { AgentContext } from "../../index.ts";
 import { Calls } from "./batch.ts";
 import { toToolOutput } from "./content.ts";
+import { discreet } from "./discreet.ts";
 import { type History, type HistoryRules, toHistory } from "./history.ts";
 import { findModel, watchModel } from "./model.ts";
 import { ModelTime } from "./model-time.ts";
@@ -42,7 +43,7 @@ export async function runTurn(context: AgentContext, settings: AiAgentSettings):
     calls.batch.fail(error);
     leave.abort(error);
     // Whatever broke because the turn was stopped is not what went wrong.
-    throw context.signal.aborted ? context.signal.reason : error;
+    throw context.signal.aborted ? context.signal.reason : discreet(error);
   } finally {
     time.end();
     // Its tools hear the signal; a turn is over when the last of them is.

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { WireEvent } from "../src/testing/index.ts";
+import { ConsoleTab, useBrowser } from "./support/browser.ts";
 import { runProgram } from "./support/programs.ts";
 import { type PostedInput, readRecorded } from "./support/recorded-stream.ts";
 
@@ -107,6 +108,7 @@ const runBroken = (fault: string) =>
   runProgram(process.execPath, [server, "--once"], { DEMO_FAULT: fault, NODE_OPTIONS: `--import ${preload.href}` });
 
 describe("npm run demo", () => {
+  useBrowser();
   const started: ChildProcess[] = [];
   afterEach(async () => {
     for (const child of started.splice(0)) {
@@ -194,6 +196,26 @@ describe("npm run demo", () => {
       refunds: 1,
       seatsHeldNow: 1,
     });
+  });
+
+  it("serves a page to talk to it with, whose reload gives the open question back", async () => {
+    const { find, said } = start();
+    const url = await find(/^A travel desk is served at (\S+)/m);
+    const tab = await ConsoleTab.open(url);
+    await tab.sayUntilAsked("Book me a flight to Frankfurt");
+    await tab.page.reload();
+    await tab.questions.waitFor();
+    await tab.questions.getByRole("textbox").fill("yes");
+    await tab.button("Send answer").click();
+    await tab.idle();
+    expect(await tab.last.innerText()).toMatch(/booked/i);
+    expect(said().match(/is entered|asks, too|books |goes on where/g)).toEqual([
+      "is entered",
+      "goes on where",
+      "books ",
+    ]);
+    tab.expectQuiet(url);
+    await tab.close();
   });
 
   it("says which port it may have when its own is taken", async () => {

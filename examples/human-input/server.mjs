@@ -1,11 +1,12 @@
 /**
- * The demo: `npm run demo` serves the agent of `agent.mjs` and prints what to type in another
- * terminal; `npm run demo -- --once` drives it from start to end and checks what comes back. Its model
+ * The demo: `npm run demo` serves the agent of `agent.mjs`, and a page to talk to it with, and prints what to
+ * type in another terminal; `npm run demo -- --once` drives it from start to end and checks what comes back. Its model
  * is scripted, unless HOLDLINE_MODEL, HOLDLINE_BASE_URL and HOLDLINE_API_KEY name a real one.
  */
 import { createHandler } from "holdline";
 import { serve } from "holdline/node";
 import { createAgent } from "./agent.mjs";
+import { identify, withConsole } from "./console.mjs";
 import { chooseModel } from "./model.mjs";
 import { createNarrator } from "./narrate.mjs";
 
@@ -25,9 +26,9 @@ async function start(port) {
     process.exitCode = 1;
     return;
   }
-  const handler = createHandler({ agent: createAgent(narrator.tell, choice.model), validate: true });
+  const handler = createHandler({ agent: createAgent(narrator.tell, choice.model), identify, validate: true });
   try {
-    const { url } = await serve(narrator.watch(handler), { port, signals: true });
+    const { url } = await serve(withConsole(narrator.watch(handler)), { port, signals: true });
     narrator.begin(url);
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== "EADDRINUSE") throw error;

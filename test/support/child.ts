@@ -37,7 +37,17 @@ export interface Running {
 
 /** Starts a program, which is ended with the test. */
 export function start(name: string, ...args: string[]): Running {
-  const child = spawn(process.execPath, ["--unhandled-rejections=strict", programPath(name), ...args]);
+  return startProcess(process.execPath, ["--unhandled-rejections=strict", programPath(name), ...args]);
+}
+
+/** Starts any command, which is ended with the test. */
+export function startProcess(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Running {
+  const child = spawn(command, args, options);
+  const name = [command, ...args].join(" ");
   let output = "";
   let wake = () => {};
   const hear = (chunk: Buffer) => {
@@ -69,7 +79,7 @@ export function start(name: string, ...args: string[]): Running {
         if (ended) throw new Error(`${name} ended without saying ${line}:\n${output}`);
         const more = defer();
         wake = () => more.resolve();
-        await within(10_000, more.promise, `${line} of ${name}`);
+        await within(30_000, more.promise, `${line} of ${name}`);
       }
     },
   };

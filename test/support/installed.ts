@@ -1,7 +1,7 @@
 /** The package as it is published: packed, and installed into projects outside the repository. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -73,7 +73,7 @@ export async function install(folder: string, others: readonly string[] = []): P
     if (existsSync(target)) continue;
     const source = join(root, "node_modules", name);
     mkdirSync(dirname(target), { recursive: true });
-    cpSync(source, target, { recursive: true });
+    await execute("cp", ["-R", source, target]);
     wanted.push(...neededBy(source));
   }
 }

@@ -49,7 +49,7 @@ export interface AnswerType {
 const refused = (reason: string): Verdict => ({ ok: false, reason });
 
 /** Without a schema: a string. */
-export const stringAnswer: AnswerType = {
+const stringAnswer: AnswerType = {
   responseSchema: { type: "string", title: "Answer" },
   check: (value) => (typeof value === "string" ? { ok: true, value } : refused("a string is expected")),
 };

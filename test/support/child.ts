@@ -7,7 +7,7 @@ import { runProgram } from "./programs.ts";
 import { defer, within } from "./promises.ts";
 
 const root = new URL("../../", import.meta.url);
-export const programPath = (name: string): string => fileURLToPath(new URL(`test/fixtures/programs/${name}`, root));
+const programPath = (name: string): string => fileURLToPath(new URL(`test/fixtures/programs/${name}`, root));
 
 /** Builds `dist/` unless it is that of the sources as they are. */
 export async function build(): Promise<void> {

@@ -32,6 +32,7 @@ async function packOnce(): Promise<Packed> {
   const hash = createHash("sha256");
   for (const path of parts) hash.update(readFileSync(join(root, path)));
   const name = `packed-${hash.digest("hex").slice(0, 16)}`;
+  mkdirSync(join(root, ".tmp"), { recursive: true });
   const home = join(root, ".tmp", name);
   if (!existsSync(home)) {
     for (const old of readdirSync(join(root, ".tmp")).filter((entry) => /^packed-[\da-f]{16}$/.test(entry)))

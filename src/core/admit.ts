@@ -37,6 +37,21 @@ export class Admission {
   admit(run: Run): void {
     // Nobody is there to hear: nothing is delivered, started or asked again.
     if (run.left) return;
+    this.#decide(run);
+    this.#tellDoubts(run);
+  }
+
+  /** A request is warned of once, whatever is odd about it. */
+  #tellDoubts(run: Run): void {
+    const doubts = run.doubts.splice(0);
+    if (doubts.length === 0) return;
+    const { threadId, runId } = run.input;
+    const message = doubts.map((doubt) => doubt.message).join(" ");
+    // Of what only one can give, its code above all, the gravest counts, which is first.
+    this.#host.settings.warn({ ...Object.assign({}, ...doubts.reverse()), message, threadId, runId });
+  }
+
+  #decide(run: Run): void {
     const { settings } = this.#host;
     if (!settings.proofRequired && run.identity === null && !this.#warnedOfProofs) {
       this.#warnedOfProofs = true;
@@ -86,7 +101,7 @@ export class Admission {
     const reading = readResume(entries, turn.outstanding, {
       proofRequired: settings.proofRequired,
       causeOf: (id) => spent.causeOf(id, key),
-      warn: (warning) => settings.warn({ ...warning, threadId, runId }),
+      warn: (warning) => run.doubts.unshift(warning),
       report: (error) => settings.report(error, { threadId, runId }),
     });
     if (!(reading instanceof Promise)) {
@@ -94,15 +109,22 @@ export class Admission {
       else turn.resume(run, reading.decisions);
       return;
     }
+    let forget = () => {};
+    const over = new Promise<undefined>((resolve) => {
+      forget = thread.whileHeld(() => resolve(undefined));
+    });
     // While the schema runs the turn stays held and open to everybody else: it may be answered by another resume,
-    // abandoned, expire, be evicted, stopped or closed, and this client may leave.
-    const settled = reading.then((read) => {
+    // abandoned, expire, be evicted, stopped or closed, and this client may leave. A schema that never settles is
+    // waited for as long as the turn is held.
+    const settled = Promise.race([reading, over]).then((read) => {
+      forget();
       if (run.left) return;
-      if ("refusal" in read) return this.#refuse(run, read.refusal);
+      if (read !== undefined && "refusal" in read) return this.#refuse(run, read.refusal);
       // The very questions that were judged must still be the open ones; from here to `resume` nothing is awaited.
-      const open = this.#heldBy(thread) === turn ? turn.outstanding : [];
+      const open = read !== undefined && this.#heldBy(thread) === turn ? turn.outstanding : [];
       // What is held now, if anything, is another question: that is for the resume to be told as any other is.
-      if (open.length === 0 || !open.every((question) => read.decisions.has(question))) return this.#resume(run);
+      if (read === undefined || open.length === 0 || !open.every((question) => read.decisions.has(question)))
+        return this.#resume(run);
       turn.resume(run, new Map([...read.decisions].filter(([question]) => open.includes(question))));
     });
     settled.catch((error) => settings.report(error, { threadId, runId }));

@@ -49,7 +49,7 @@ export class Conversation {
   }
 
   /** Whether the client runs the tool of this name: its calls are not answered here (AG-UI frontend tools). */
-  isClientTool(name: unknown): boolean {
+  isClientTool(name: string | undefined): boolean {
     return this.#input.tools.some((tool) => tool.name === name);
   }
 
@@ -85,11 +85,12 @@ export class Conversation {
     if (this.#find(id) === undefined) this.#take(id, "assistant", owner);
   }
 
-  /** Takes the id of a result's message. @throws EventRefusedError */
-  answer(event: WireEvent, toolName: unknown): void {
+  /** Takes the id of a result's message. `call`: the one it answers, if the turn has shown it. @throws EventRefusedError */
+  answer(event: WireEvent, call: Item | undefined): void {
     const id = event.messageId as string;
-    if (this.isClientTool(toolName ?? this.#history.calls.get(event.toolCallId as string)))
-      refuse(`${event.type}: the call ${JSON.stringify(event.toolCallId)} is for the client to answer.`);
+    const isForClient =
+      call === undefined ? this.isClientTool(this.#history.calls.get(event.toolCallId as string)) : call.forClient;
+    if (isForClient) refuse(`${event.type}: the call ${JSON.stringify(event.toolCallId)} is for the client to answer.`);
     if (this.#find(id) !== undefined)
       refuse(`${event.type}: ${JSON.stringify(id)} is another message already; a result takes an id of its own.`);
     this.#take(id, "tool", event.subagentRunId);

@@ -51,7 +51,8 @@ export function createGate(options: Partial<HandlerOptions> = {}): Gate {
         };
         const received = await receive({ ...from, text }, {}, settings, head);
         if ("answer" in received) return { response: toResponse(received.answer, null) };
-        return { ...received, body, headers: head };
+        const { identity, input } = received;
+        return { identity, input, body, headers: head };
       } catch (error) {
         return { response: toResponse(answerError(error, head, settings), null) };
       }

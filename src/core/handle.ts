@@ -102,14 +102,14 @@ export function createHandler(options: HandlerOptions): Handler {
       if (request.method === "POST" && phase.now === "closed") throw closing();
       const received = await receive(request, given, settings, head);
       if ("answer" in received) return received.answer;
-      const { input, identity } = received;
+      const { input, doubts, identity } = received;
       if (settings.validate) host.check ??= await loadSchemas();
       const encoding = await negotiate?.(request, outlet);
       if (negotiate !== undefined)
         head = { ...head, vary: head.vary === undefined ? "Accept" : `${head.vary}, Accept` };
       // Whatever happened meanwhile: from here to the end of admission nothing is awaited.
       if (phase.now === "closed" || (phase.now === "closing" && !input.resume?.length)) throw closing();
-      admission.admit(new Run(input, { request, outlet, identity, locals: given.locals, keepAlive }));
+      admission.admit(new Run(input, { request, outlet, identity, doubts, locals: given.locals, keepAlive }));
       const type = encoding === undefined ? {} : { "content-type": encoding.contentType };
       return { status: 200, headers: { ...STREAM, ...head, ...type }, body: undefined };
     } catch (error) {

@@ -194,6 +194,8 @@ export class Ledger {
     this.#items.set(keyOf(kind, id, owner), item);
     this.#open.push(item);
     if (kind === "call") {
+      // Decided here: the run that resumes the turn may come with other tools.
+      if (this.isClientTool(event.toolCallName as string)) item.forClient = true;
       this.#calls ??= new Map();
       this.#calls.set(id, this.#calls.get(id) ?? false);
     }
@@ -283,7 +285,7 @@ export class Ledger {
   #result(event: WireEvent): WireEvent[] {
     const id = event.toolCallId as string;
     const call = this.find("call", id);
-    this.#conversation.answer(event, call?.start.toolCallName);
+    this.#conversation.answer(event, call);
     const out = this.#begin();
     // The arguments of an answered call are complete.
     if (call?.state === "open") this.#shut(call, endOf(call), out);
@@ -298,8 +300,7 @@ export class Ledger {
     const ends = displaced(this.#open, messages);
     for (const message of messages) {
       if (message.role !== "tool" || this.#calls?.get(message.toolCallId) !== false) continue;
-      const name = this.find("call", message.toolCallId)?.start.toolCallName;
-      if (this.#conversation.isClientTool(name))
+      if (this.find("call", message.toolCallId)?.forClient)
         refuse(`${event.type}: the call ${JSON.stringify(message.toolCallId)} is for the client to answer.`);
     }
     const gone = this.#conversation.restate(messages);

@@ -5,8 +5,8 @@
 import type { RunAgentInput } from "@ag-ui/core";
 import { PROTOCOL_VERSION } from "@ag-ui/core";
 import { RequestError, RequestErrorCode } from "./errors.ts";
-import { readInput } from "./input.ts";
-import type { Settings } from "./options.ts";
+import { type InputWarning, readInput } from "./input.ts";
+import type { Settings, Warning } from "./options.ts";
 import type { ExchangeRequest } from "./outlet.ts";
 import { formatPath } from "./read-shape.ts";
 import { THREAD_HEADER, threadHeader } from "./thread-header.ts";
@@ -17,8 +17,14 @@ const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json\s*(?:;|$)/i;
 /** How many paths one warning names. */
 const NAMED_PATHS = 3;
 
+/** A request's input, and what is odd about it though it is served. */
+export interface Parsed {
+  readonly input: RunAgentInput;
+  readonly doubts: readonly Warning[];
+}
+
 /** Reads a POST's body. @throws RequestError */
-export async function parse(request: ExchangeRequest, settings: Settings): Promise<RunAgentInput> {
+export async function parse(request: ExchangeRequest, settings: Settings): Promise<Parsed> {
   const type = request.headers.get("content-type");
   if (type === null || !JSON_TYPE.test(type.trim())) {
     throw new RequestError(RequestErrorCode.UNSUPPORTED_MEDIA_TYPE, "Send the run input as application/json.");
@@ -31,35 +37,35 @@ export async function parse(request: ExchangeRequest, settings: Settings): Promi
     throw new RequestError(RequestErrorCode.INVALID_JSON, "The body is not JSON.");
   }
   const { input, warnings } = readInput(value);
-  const versionWarning = doubt(input.protocolVersion);
-  const routeWarning = misrouted(request.headers.get(THREAD_HEADER), input.threadId);
+  const doubts = [
+    stripped(warnings),
+    versionDoubt(input.protocolVersion),
+    routeDoubt(request.headers.get(THREAD_HEADER), input.threadId),
+  ].filter((doubt) => doubt !== undefined);
+  return { input, doubts };
+}
+
+/** What was left out or taken in an older form: the first few paths, and how many more. */
+function stripped(warnings: readonly InputWarning[]): Warning | undefined {
   const [first] = warnings;
-  if (first !== undefined || versionWarning !== undefined || routeWarning !== undefined) {
-    const { threadId, runId } = input;
-    const paths = warnings.slice(0, NAMED_PATHS).map(({ path }) => formatPath(path));
-    const more = warnings.length > paths.length ? ` and ${warnings.length - paths.length} more` : "";
-    const message = first === undefined ? "" : `${first.message} (${paths.join(", ")}${more})`;
-    settings.warn({
-      code: first?.code ?? (versionWarning === undefined ? "THREAD_HEADER_DIFFERS" : "PROTOCOL_VERSION_UNKNOWN"),
-      message: [message, versionWarning, routeWarning].filter(Boolean).join(" "),
-      threadId,
-      runId,
-      ...(paths[0] === undefined ? {} : { path: paths[0] }),
-    });
-  }
-  return input;
+  if (first === undefined) return undefined;
+  const paths = warnings.slice(0, NAMED_PATHS).map(({ path }) => formatPath(path));
+  const more = warnings.length > paths.length ? ` and ${warnings.length - paths.length} more` : "";
+  return { code: first.code, message: `${first.message} (${paths.join(", ")}${more}).`, path: paths[0] as string };
 }
 
 /** A version that is newer than ours, or that cannot be read, is served with a warning (AG-UI versioning). */
-function doubt(version: string | undefined): string | undefined {
+function versionDoubt(version: string | undefined): Warning | undefined {
   if (version === undefined || version === PROTOCOL_VERSION) return undefined;
-  return `The input declares AG-UI ${JSON.stringify(version.slice(0, 20))}; it is served as ${PROTOCOL_VERSION}.`;
+  const message = `The input declares AG-UI ${JSON.stringify(version.slice(0, 20))}; it is served as ${PROTOCOL_VERSION}.`;
+  return { code: "PROTOCOL_VERSION_UNKNOWN", message };
 }
 
 /** Served all the same: the body decides. But a proxy that routes by this header has asked the wrong instance. */
-function misrouted(header: string | null, threadId: string): string | undefined {
+function routeDoubt(header: string | null, threadId: string): Warning | undefined {
   if (header === null || header === threadHeader(threadId) || header === threadId) return undefined;
-  return `The header ${THREAD_HEADER} names another thread than the body; where it routes, answers will not be found.`;
+  const message = `The header ${THREAD_HEADER} names another thread than the body; where it routes, answers will not be found.`;
+  return { code: "THREAD_HEADER_DIFFERS", message };
 }
 
 /** Reads a web request's body, counting while reading. @throws RequestError */

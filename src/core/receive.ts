@@ -2,13 +2,12 @@
  * What comes before any turn: who calls, what is asked for, and whether the request is one. It either
  * has an answer already or is a run to be admitted. A process that only routes runs needs no more than this.
  */
-import type { RunAgentInput } from "@ag-ui/core";
 import { answerJson, answerOptions, answerRefusal, type Head } from "./answer.ts";
 import { capabilities } from "./capabilities.ts";
 import { RequestError, RequestErrorCode } from "./errors.ts";
 import type { Settings } from "./options.ts";
 import { type ExchangeAnswer, type ExchangeRequest, webRequest } from "./outlet.ts";
-import { parse, readBody } from "./parse.ts";
+import { type Parsed, parse, readBody } from "./parse.ts";
 
 /** Who a request is from, and what the agent gets of the application's. */
 export interface HandleOptions {
@@ -19,9 +18,7 @@ export interface HandleOptions {
 }
 
 /** A request that is a run, or the answer of one that is none. */
-export type Received =
-  | { readonly answer: ExchangeAnswer }
-  | { readonly input: RunAgentInput; readonly identity: string | null };
+export type Received = { readonly answer: ExchangeAnswer } | (Parsed & { readonly identity: string | null });
 
 /** Answers OPTIONS, GET and callers that `identify` refuses; reads the rest. @throws RequestError */
 export async function receive(
@@ -38,7 +35,7 @@ export async function receive(
   const identity = await identify(request, given, settings);
   if (typeof identity === "object" && identity !== null) return { answer: await answerRefusal(identity, head) };
   if (method !== "POST") return { answer: answerJson(200, capabilities(settings), head, method === "HEAD") };
-  return { input: await parse(request, settings), identity };
+  return { ...(await parse(request, settings)), identity };
 }
 
 /** A web request as the core sees it. */

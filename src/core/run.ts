@@ -9,6 +9,7 @@ import { frame, KEEP_ALIVE } from "./frames.ts";
 import type { WireEvent } from "./items.ts";
 import type { KeepAlive, Quiet } from "./keep-alive.ts";
 import { nobody, type Sink } from "./kept-events.ts";
+import type { Warning } from "./options.ts";
 import { type ExchangeRequest, type Outlet, webRequest } from "./outlet.ts";
 import { countable, summed } from "./usage.ts";
 
@@ -16,6 +17,8 @@ export class Run implements Sink, Quiet {
   readonly input: RunAgentInput;
   readonly identity: string | null;
   readonly locals: unknown;
+  /** What is odd about its request, until it was told. */
+  readonly doubts: Warning[];
   /** Called at most once, if the client leaves while this run is not over. Set by whoever the run is with. */
   onLeft: (() => void) | undefined;
   /** Whether the client has left. */
@@ -33,11 +36,19 @@ export class Run implements Sink, Quiet {
 
   constructor(
     input: RunAgentInput,
-    from: { request: ExchangeRequest; outlet: Outlet; identity: string | null; locals: unknown; keepAlive: KeepAlive },
+    from: {
+      request: ExchangeRequest;
+      outlet: Outlet;
+      identity: string | null;
+      doubts: readonly Warning[];
+      locals: unknown;
+      keepAlive: KeepAlive;
+    },
   ) {
     this.input = input;
     this.identity = from.identity;
     this.locals = from.locals;
+    this.doubts = [...from.doubts];
     this.#request = from.request;
     this.#outlet = from.outlet;
     this.#keepAlive = from.keepAlive;

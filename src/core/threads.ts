@@ -16,6 +16,8 @@ export class Thread {
   /** Runs waiting for their turn, first come first. */
   readonly waiting: Run[] = [];
   readonly #next: (thread: Thread) => void;
+  /** Whoever judges an answer to what is held. */
+  #judging: Set<() => void> | undefined;
 
   constructor(key: string, threadId: string, identity: string | null, next: (thread: Thread) => void) {
     this.key = key;
@@ -34,12 +36,27 @@ export class Thread {
   take(turn: Turn): void {
     this.held = undefined;
     this.active = turn;
+    this.#heldNoMore();
   }
 
   /** The turn is no longer this thread's concern. */
   free(turn: Turn): void {
     if (this.active === turn) this.active = undefined;
-    if (this.held === turn) this.held = undefined;
+    if (this.held !== turn) return;
+    this.held = undefined;
+    this.#heldNoMore();
+  }
+
+  /** Calls back when what is held now is not held any more; at that point what becomes of it is not decided yet. @returns what forgets it. */
+  whileHeld(onOver: () => void): () => void {
+    this.#judging ??= new Set();
+    const judging = this.#judging.add(onOver);
+    return () => judging.delete(onOver);
+  }
+
+  #heldNoMore(): void {
+    for (const onOver of this.#judging ?? []) onOver();
+    this.#judging = undefined;
   }
 
   /** Lets the next in line be admitted, from the start. */

@@ -95,11 +95,11 @@ export function testAgent(agent: Agent | TestAgentOptions): TestAgent {
     clock,
     onWarning(warning) {
       warnings.push(warning);
-      given.onWarning?.(warning);
+      return given.onWarning?.(warning);
     },
     onError(error, where) {
       errors.push({ error, ...where });
-      given.onError?.(error, where);
+      return given.onError?.(error, where);
     },
   });
   /** The runs that asked, by the ids of their interrupts. */

@@ -183,7 +183,7 @@ describe("while an asynchronous schema runs", () => {
     await at.agent.abandon(at.interrupt);
     const other = soleInterrupt(await at.agent.run("go"));
     check(at, 0);
-    expect(endOf(await at.running)).toBe("INTERRUPT_NOT_OUTSTANDING (abandoned)");
+    expect(endOf(await at.running)).toBe("INTERRUPT_NOT_HELD (abandoned)");
     const right = at.agent.answer(other, "b");
     await at.clock.advance(0);
     check(at, 1, "right");
@@ -201,9 +201,30 @@ describe("while an asynchronous schema runs", () => {
     checks[1]?.resolve({ value: "fast" });
     const b = soleInterrupt(await fast);
     checks[0]?.resolve({ value: "slow" });
-    // Something is held, and the entry names what it is not waiting on.
-    expect(endOf(await slow)).toBe("INTERRUPT_NOT_OUTSTANDING (answered)");
+    // Told as soon as the other answer was taken: nothing was held at that instant.
+    expect(endOf(await slow)).toBe("INTERRUPT_NOT_HELD (answered)");
     expect((await agent.answer(b, "b")).result).toEqual(["fast", "b"]);
+  });
+});
+
+describe("a check that never settles is waited for only while the turn is held", () => {
+  const ends: [string, string, (at: Awaited<ReturnType<typeof answering>>) => Promise<unknown>][] = [
+    ["its deadline", "expired", (at) => at.clock.advance(1_000)],
+    ["its being given up", "abandoned", (at) => at.agent.abandon(at.interrupt)],
+    ["an eviction", "evicted", (at) => at.agent.run({ threadId: "another" })],
+    ["a stop", "stopped", (at) => at.agent.handler.stop("thread-1")],
+    ["a close", "closed", (at) => at.agent.handler.close()],
+  ];
+
+  it.each(ends)("until %s", async (_name, cause, end) => {
+    const at = await answering({ retention: { ttlMs: 1_000, maxHeld: 1 } });
+    await end(at);
+    expect(endOf(await at.running)).toBe(`INTERRUPT_NOT_HELD (${cause})`);
+    // However the check ends after all, nothing comes of it.
+    check(at, 0);
+    await at.clock.advance(0);
+    expect(at.agent.handler.stats().answered).toBe(0);
+    expect(at.seen).not.toContain("checked");
   });
 });
 

@@ -47,6 +47,17 @@ describe("plain runs on a busy thread", () => {
     expect(agent.handler.stats()).toMatchObject({ running: 0, queued: 0, finished: 3 });
   });
 
+  it("are warned of once, though they are admitted twice", async () => {
+    const { agent, gate, send } = gated();
+    await send("1");
+    const waits = agent.run({ messages: [], novelty: 1 } as object);
+    await agent.clock.advance(0);
+    gate("").resolve();
+    gate("1").resolve();
+    expect(endOf(await waits)).toBe("success");
+    expect(agent.warnings.map(({ code }) => code)).toEqual(["INPUT_STRIPPED"]);
+  });
+
   it("may be as many as queuedRuns says: eight where it does not", async () => {
     const { agent, gate, send } = gated();
     const sent = [];

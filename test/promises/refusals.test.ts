@@ -218,6 +218,23 @@ describe("what is odd but harmless", () => {
     expect(agent.warnings[0]?.message).not.toContain("int_nobody");
   });
 
+  it("warns once of a request, whatever is odd about it", async () => {
+    const { agent, a, b, unknown } = await held();
+    const more = { resume: [unknown, answerTo(b, "b"), answerTo(a, "a")], protocolVersion: "1.7", novelty: 1 };
+    const good = await agent.run(more, { headers: { "x-holdline-thread": "another" } });
+    expect(good.result).toEqual(["a", "b"]);
+    expect(agent.warnings).toEqual([
+      {
+        code: "RESUME_ENTRY_IGNORED",
+        message: expect.any(String),
+        threadId: "thread-1",
+        runId: "run-2",
+        path: "novelty",
+      },
+    ]);
+    expect(agent.warnings[0]?.message).toMatch(/1 resume entries.*novelty.*1\.7.*x-holdline-thread/s);
+  });
+
   it("equal duplicates count as one, in whatever order their members come", async () => {
     const agent = agentUnderTest(async (context) => context.input("A?", { jsonSchema: { type: "object" } }));
     const interrupt = soleInterrupt(await agent.run("go"));

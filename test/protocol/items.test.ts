@@ -1,7 +1,8 @@
 /** What has a beginning and an end: what may be begun, continued, ended and begun again. */
 import { describe, expect, it } from "vitest";
+import type { AgentContext } from "../../src/index.ts";
 import { an, call, emit, emitting, shown, text } from "../support/emitting.ts";
-import { typesOf } from "../support/runs.ts";
+import { soleInterrupt, typesOf } from "../support/runs.ts";
 
 const step = (what: "STARTED" | "FINISHED", stepName = "s", members: object = {}) =>
   an(`STEP_${what}`, { stepName, ...members });
@@ -271,6 +272,29 @@ describe("calls", () => {
       'TOOL_CALL_RESULT: the call "c" is for the client to answer.',
       'MESSAGES_SNAPSHOT: the call "c" is for the client to answer.',
     ]);
+  });
+
+  it("are the frontend's or the server's as they were when they were shown: a resume may come with other tools (P112)", async () => {
+    const declared = [{ name: "book", description: "Books." }];
+    const asking = async (context: AgentContext) => {
+      const shown = context.toolCall("book", {}, async (_args, { input }) => `booked ${await input("When?")}`, {
+        toolCallId: "served",
+      });
+      return shown.catch((error: Error) => error.message);
+    };
+    const served = emitting([], asking);
+    const declaring = await served.answer(soleInterrupt(await served.run("Go")), "today", { tools: declared });
+    expect(declaring.result).toBe("booked today");
+    expect(shown(declaring)).toEqual(["TOOL_CALL_RESULT"]);
+
+    const refused: string[] = [];
+    const kept = emitting([call("START"), call("END")], async (context) => {
+      await context.input("Well?");
+      await context.emit(call("RESULT") as never).catch((error: Error) => refused.push(error.message));
+    });
+    const asked = await kept.run({ tools: declared });
+    await kept.answer(soleInterrupt(asked), "yes", { tools: [] });
+    expect(refused).toEqual(['TOOL_CALL_RESULT: the call "c" is for the client to answer.']);
   });
 
   it("of a frontend tool are not made by toolCall, whose tool runs here (P112)", async () => {

@@ -9,6 +9,9 @@ import { defer, within } from "./promises.ts";
 const root = new URL("../../", import.meta.url);
 const programPath = (name: string): string => fileURLToPath(new URL(`test/fixtures/programs/${name}`, root));
 
+/** What programs may ask for a collection with, and the heap that they get by with. */
+const nodeArgs = ["--expose-gc", "--unhandled-rejections=strict", "--max-old-space-size=256"];
+
 /** Builds `dist/` unless it is that of the sources as they are. */
 export async function build(): Promise<void> {
   const { code, stderr } = await runProgram(process.execPath, [fileURLToPath(new URL("scripts/build.mjs", root))]);
@@ -18,7 +21,6 @@ export async function build(): Promise<void> {
 /** Runs a program to its end and gives what it printed last. Fails when it did not exit with 0 or said anything on stderr. */
 // biome-ignore lint/suspicious/noExplicitAny: what a program reports is between it and its test.
 export async function report(name: string, ...args: string[]): Promise<any> {
-  const nodeArgs = ["--expose-gc", "--unhandled-rejections=strict", "--max-old-space-size=256"];
   const { code, stdout, stderr } = await runProgram(process.execPath, [...nodeArgs, programPath(name), ...args]);
   if (code !== 0 || stderr !== "") throw new Error(`${name} exited with ${code}:\n${stdout}${stderr}`);
   return JSON.parse(stdout.trim().split("\n").at(-1) as string);
@@ -37,7 +39,7 @@ export interface Running {
 
 /** Starts a program, which is ended with the test. */
 export function start(name: string, ...args: string[]): Running {
-  return startProcess(process.execPath, ["--unhandled-rejections=strict", programPath(name), ...args]);
+  return startProcess(process.execPath, [...nodeArgs, programPath(name), ...args]);
 }
 
 /** Starts any command, which is ended with the test. */

@@ -24,6 +24,9 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const questionsOf = (events: readonly WireEvent[]): Interrupt[] => events.at(-1)?.outcome?.interrupts ?? [];
 const soleQuestion = (events: WireEvent[]) => soleInterrupt({ interrupts: questionsOf(events), events });
 
+/** Bounds that exist only so that a failure ends. */
+const patiently = { timeout: 30_000, interval: 20 };
+
 beforeAll(async () => {
   await pack();
 });
@@ -71,7 +74,7 @@ describe("the example for Express", () => {
     running.child.kill("SIGTERM");
     // On the thread that waits a plain run is refused, and nothing happens; once closing, every one.
     const plain = async () => (await fetch(requestOf(inputOf(), { url }))).status;
-    await expect.poll(plain).toBe(503);
+    await expect.poll(plain, patiently).toBe(503);
     const edited = { approved: true, editedArgs: { booking: "K7Q2MX", euros: 100 } };
     const run = await exchange(fetch, { resume: [answerTo(question, edited)] }, { url });
     expect(run.text).toBe("100 EUR for K7Q2MX are on their way.");
@@ -128,7 +131,7 @@ describe("the example for Bun", () => {
     const health = async () => (await fetch(new URL("/health", url))).status;
     expect(await health()).toBe(200);
     running.child.kill("SIGTERM");
-    await expect.poll(health).toBe(503);
+    await expect.poll(health, patiently).toBe(503);
     const [there, back] = questions as [Interrupt, Interrupt];
     const resume = [answerTo(back, "on Friday"), answerTo(there, "on Monday")];
     expect((await exchange(fetch, { resume }, { url })).text).toBe("There on Monday, back on Friday.");
@@ -181,7 +184,7 @@ describe("the example of a process among several", () => {
     const health = async () => (await fetch(new URL("/health", url))).status;
     expect(await health()).toBe(200);
     running.child.kill("SIGTERM");
-    await expect.poll(health).toBe(503);
+    await expect.poll(health, patiently).toBe(503);
     expect((await exchange(fetch, { resume: [answerTo(question, "yes")] }, { url })).text).toBe("Booked.");
     // A second signal ends it at once: its drain takes ten seconds.
     running.child.kill("SIGTERM");

@@ -18,15 +18,11 @@ const { scripts, peerDependencies } = JSON.parse(readFileSync(join(root, "packag
 const bin = (name: string) => join(root, "node_modules/.bin", name);
 
 /** How each runtime runs a file, and what it has to be allowed besides where others' packages want it: @ag-ui/client and `ai` read the environment. */
-const runtimes = [
-  { runtime: "Node", command: [process.execPath, "--unhandled-rejections=strict"], peers: [] },
-  { runtime: "Bun", command: [bin("bun")], peers: [] },
-  {
-    runtime: "Deno",
-    command: [bin("deno"), "run", "--no-prompt", "--allow-net"],
-    peers: ["--allow-env", "--allow-sys"],
-  },
-] as const;
+const runtimes: [runtime: string, command: string[], peers: string[]][] = [
+  ["Node", [process.execPath, "--unhandled-rejections=strict"], []],
+  ["Bun", [bin("bun")], []],
+  ["Deno", [bin("deno"), "run", "--no-prompt", "--allow-net"], ["--allow-env", "--allow-sys"]],
+];
 
 const booked = "LH441? window, 12C";
 /** What each entry comes to with every peer there. */
@@ -81,29 +77,26 @@ describe("the installed package", () => {
     expect(Object.keys(results("Node"))).toEqual(expect.arrayContaining(specifiers));
   });
 
-  it.each(runtimes)("works on $runtime, every entry", async ({ runtime, command, peers }) => {
+  it.each(runtimes)("works on %s, every entry", async (runtime, command, peers) => {
     expect(await run(whole, [...command, ...peers])).toEqual(results(runtime));
   });
 
-  it.each(runtimes)(
-    "works on $runtime without its peers, and names the one that is missing",
-    async ({ runtime, command }) => {
-      const missing = (name: string) =>
-        expect.stringMatching(new RegExp(`^\\w+: (Cannot|Could not|Import) .*["']${name}["']`));
-      expect(await run(bare, command)).toEqual({
-        ...results(runtime),
-        "holdline, in protobuf": [
-          "text/event-stream",
-          "Error: transports.protobuf needs the package @ag-ui/encoder: install it beside holdline.",
-        ],
-        // The route itself needs nothing of Hono's; the app does.
-        "holdline/hono": missing("hono"),
-        "holdline/client": missing("@ag-ui/client"),
-        "holdline/ag-ui": missing("@ag-ui/client"),
-        "holdline/ai-sdk": missing("ai"),
-      });
-    },
-  );
+  it.each(runtimes)("works on %s without its peers, and names the one that is missing", async (runtime, command) => {
+    const missing = (name: string) =>
+      expect.stringMatching(new RegExp(`^\\w+: (Cannot|Could not|Import) .*["']${name}["']`));
+    expect(await run(bare, command)).toEqual({
+      ...results(runtime),
+      "holdline, in protobuf": [
+        "text/event-stream",
+        "Error: transports.protobuf needs the package @ag-ui/encoder: install it beside holdline.",
+      ],
+      // The route itself needs nothing of Hono's; the app does.
+      "holdline/hono": missing("hono"),
+      "holdline/client": missing("@ag-ui/client"),
+      "holdline/ag-ui": missing("@ag-ui/client"),
+      "holdline/ai-sdk": missing("ai"),
+    });
+  });
 
   it.each([
     ["Bun", [bin("bun")]],

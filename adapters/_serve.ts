@@ -26,6 +26,7 @@ export interface ServeOptions {
 export interface Serving {
   /** Where the agent is served. */
   readonly url: string;
+  /** The port that is listened on. */
   readonly port: number;
   /**
    * Closes the handler and then the server. While the handler's grace lasts the server still listens, since the answers

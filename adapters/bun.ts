@@ -2,7 +2,7 @@
  * Holdline on `Bun.serve`. `Bun.serve(handler)` works as well; this adds what a deployment needs:
  * one path, a health check, signals, a close that waits, and no idle timeout.
  *
- * @module
+ * @module holdline/bun
  */
 import type { Handler } from "../src/index.ts";
 import { LINGER_MS, listen, type ServeOptions, type Serving } from "./_serve.ts";

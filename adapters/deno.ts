@@ -2,7 +2,7 @@
  * Holdline on `Deno.serve`. `Deno.serve(handler.fetch)` works as well; this adds what a deployment
  * needs: one path, a health check, signals, a close that waits, and no abort after a success.
  *
- * @module
+ * @module holdline/deno
  */
 import type { Handler } from "../src/index.ts";
 import { LINGER_MS, listen, type ServeOptions, type Serving } from "./_serve.ts";

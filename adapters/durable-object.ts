@@ -3,7 +3,7 @@
  * finds it. The Worker answers OPTIONS, GET and everything that is no run, and says who is calling; an
  * object is only ever reached by a run, for the identity that the Worker names.
  *
- * @module
+ * @module holdline/durable-object
  */
 import { createGate, createHandler, type Handler, type HandlerOptions } from "../src/index.ts";
 
@@ -17,7 +17,9 @@ export interface ThreadObjectState {
 
 /** A Durable Object that serves the runs of one thread. */
 export interface ThreadObject {
+  /** Serves a run that `routeThreads` sends; nothing else may reach it. */
   fetch(request: Request): Promise<Response>;
+  /** Keeps the object in memory while it holds a turn. */
   alarm(): Promise<void>;
 }
 
@@ -113,6 +115,7 @@ export function createThreadObject<Env = unknown>(
 
 /** The Worker that `routeThreads` makes. Mounts in a Hono app too: `(c) => worker.fetch(c.req.raw, c.env)`. */
 export interface ThreadsWorker<Env> {
+  /** Serves one request: by itself, or by the object of its thread. */
   fetch(request: Request, env: Env, context?: unknown): Promise<Response>;
 }
 

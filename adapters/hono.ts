@@ -2,7 +2,7 @@
  * Holdline as a route of a Hono app, on whatever runtime the app runs: `app.all("/agent", agentRoute(handler))`.
  * Middleware in front works: a body that one of them has read is taken from Hono's own cache.
  *
- * @module
+ * @module holdline/hono
  */
 import type { HandleOptions, Handler } from "../src/index.ts";
 

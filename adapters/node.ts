@@ -2,7 +2,7 @@
  * Holdline on `node:http`, by an outlet of its own: no Request, Response or web stream stands
  * between the agent and the socket. A Request is made only when `identify` or `context.request` asks.
  *
- * @module
+ * @module holdline/node
  */
 import { isUtf8 } from "node:buffer";
 import { createServer, type Server } from "node:http";

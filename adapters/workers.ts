@@ -6,7 +6,7 @@
  * Add `compatibility_flags = ["enable_request_signal"]` to wrangler.toml: only with it does `request.signal`
  * abort when a client leaves. Without it that is noticed by the next write that fails.
  *
- * @module
+ * @module holdline/workers
  */
 import { createHandler, type HandlerOptions } from "../src/index.ts";
 
@@ -17,6 +17,7 @@ export interface WorkerContext {
 
 /** A module Worker: what its default export is. */
 export interface Worker<Env> {
+  /** Serves one request, with a handler of its own. */
   fetch(request: Request, env: Env, context?: WorkerContext): Promise<Response>;
 }
 

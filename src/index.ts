@@ -1,7 +1,7 @@
 /**
  * Holdline serves an AI agent over AG-UI 1.0 and lets it ask its human in the middle of a tool.
  *
- * @module
+ * @module holdline
  */
 export type {
   Agent,

@@ -62,7 +62,7 @@ export async function serveWebBare(request) {
   return new Response(body, { headers: SSE });
 }
 
-export async function serveWebJoined(request) {
+async function serveWebJoined(request) {
   const events = handWritten(await request.json());
   let pending = "";
   let due = false;

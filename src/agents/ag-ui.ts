@@ -3,7 +3,7 @@
  * events through our ledger, its questions and what answers them passed through. Needs the package
  * `@ag-ui/client`, version 1, beside this one.
  *
- * @module
+ * @module holdline/ag-ui
  */
 import type { AbstractAgent } from "@ag-ui/client";
 import type { BaseEvent, RunErrorEvent, RunFinishedEvent, TokenUsage } from "@ag-ui/core";

@@ -2,7 +2,7 @@
  * Any model that the AI SDK speaks to, as an agent: with questions in the middle of its tools,
  * approvals in front of them, and turn control. Needs the package `ai`, version 6, beside this one.
  *
- * @module
+ * @module holdline/ai-sdk
  */
 import type { ToolSet } from "ai";
 import type { Agent } from "../index.ts";

@@ -6,6 +6,7 @@ import type { Handler, JsonValue } from "../index.ts";
 
 /** One tool the agent has, as the admin view shows it. */
 export interface ConsoleTool {
+  /** Its name, as the model calls it. */
   name: string;
   /** What the model is told of it. */
   description?: string;

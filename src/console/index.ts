@@ -2,7 +2,7 @@
  * The console: a page to talk to an agent with, answer its questions and see its turns. One
  * Web-standard function serves it from wherever it is mounted; the page itself is built into the package.
  *
- * @module
+ * @module holdline/console
  */
 import { type ConsoleAdmin, readAdmin } from "./admin.ts";
 import { BROWSER_HEADER } from "./browser-header.ts";

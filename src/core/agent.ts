@@ -75,8 +75,11 @@ export interface ApproveOptions {
 
 /** One call to be approved. */
 export interface ApprovalCall<A> {
+  /** The call's id. */
   toolCallId: string;
+  /** The tool that is to be called. */
   toolName: string;
+  /** What it is to be called with: what the human consents to. */
   args: A;
   /** Checks edited arguments before anything runs, and describes them to the client. */
   argsSchema?: ArgsSchema<A>;
@@ -90,7 +93,9 @@ export type Approval<A> = { readonly approved: true; readonly args: A } | { read
 
 /** What `inputRequired` gives back: also the run's result, so it may simply be returned. */
 export interface InputRequired {
+  /** Says that the turn waits for the user's next message. */
   readonly status: "input-required";
+  /** The prompt, trimmed. */
   readonly message: string;
 }
 
@@ -111,10 +116,13 @@ export interface ToolCallOptions<A> {
 
 /** What a subagent is announced as. */
 export interface SubagentRequest {
+  /** Its name, as shown. */
   name: string;
+  /** What it is for. Default: none. */
   description?: string;
   /** The tool call that spawned it. Default: the tool whose context calls `subagent`. */
   parentToolCallId?: string;
+  /** The message that spawned it. Default: none. */
   parentMessageId?: string;
 }
 
@@ -126,7 +134,9 @@ export interface SubagentRequest {
  * brought the answer; while the turn is held `request` is `undefined`.
  */
 export interface AgentContext {
+  /** The conversation. */
   readonly threadId: string;
+  /** The run that is open now, or was last. */
   readonly runId: string;
   /** The input of the exchange that carries the turn now, stripped and validated. */
   readonly run: RunAgentInput;
@@ -156,17 +166,21 @@ export interface AgentContext {
    * `RangeError` for wrong options. Only an accepted answer resolves it.
    */
   input(message: string, options?: AskOptions): Promise<string>;
+  /** With a `schema` the answer is what the schema makes of it. */
   input<S extends StandardSchemaV1>(
     message: string,
     options: AskOptions & { schema: S; jsonSchema?: JsonSchema },
   ): Promise<StandardSchemaV1.InferOutput<S>>;
+  /** With a `jsonSchema` alone the answer is JSON that fits it; its type is yours to say. */
   input<T = JsonValue>(message: string, options: AskOptions & { jsonSchema: JsonSchema }): Promise<T>;
 
   /** As `input`, with the interrupt's `reason` and `toolCallId` given. */
   ask(request: AskRequest): Promise<string>;
+  /** With a `schema` the answer is what the schema makes of it. */
   ask<S extends StandardSchemaV1>(
     request: AskRequest & { schema: S; jsonSchema?: JsonSchema },
   ): Promise<StandardSchemaV1.InferOutput<S>>;
+  /** With a `jsonSchema` alone the answer is JSON that fits it; its type is yours to say. */
   ask<T = JsonValue>(request: AskRequest & { jsonSchema: JsonSchema }): Promise<T>;
 
   /** Asks for consent to one tool call. A denial resolves to `{ approved: false }`; see `input` for what rejects. */
@@ -198,6 +212,7 @@ export interface AgentContext {
     args: A,
     run: (args: A, context: ToolContext<A>) => R | PromiseLike<R>,
   ): Promise<R>;
+  /** With options, and no approval among them. */
   toolCall<A extends object, R>(
     name: string,
     args: A,
@@ -290,10 +305,14 @@ export interface AgentContext {
 
 /** The context inside a tool: the same members, its questions carry the `toolCallId`. */
 export interface ToolContext<A = unknown> extends Omit<AgentContext, "approve"> {
+  /** The call's id, which its questions carry. */
   readonly toolCallId: string;
+  /** The tool that was called. */
   readonly toolName: string;
+  /** What it was called with; edited ones where the human edited them. */
   readonly args: A;
   /** Asks for consent to this very call. */
   approve(options?: ApproveOptions): Promise<Approval<A>>;
+  /** Asks for consent to another call. */
   approve<B>(call: ApprovalCall<B> & ApproveOptions): Promise<Approval<B>>;
 }

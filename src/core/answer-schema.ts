@@ -62,7 +62,7 @@ function repeats(words: string, answer: unknown): boolean {
 }
 
 /** Without a schema: a string. */
-export const stringAnswer: AnswerType = {
+const stringAnswer: AnswerType = {
   responseSchema: { type: "string", title: "Answer" },
   check: (value) => (typeof value === "string" ? { ok: true, value } : refused("a string is expected")),
 };

@@ -37,10 +37,13 @@ export interface HandlerStats extends Counts {
 
 /** One held turn, for operators: never a proof, never an answer. */
 export interface HeldTurnInfo {
+  /** The thread that waits. */
   threadId: string;
+  /** Whose it is; `null` without `identify`. */
   identity: string | null;
   /** When it was held, in milliseconds since the epoch. */
   since: number;
+  /** The questions that are open. */
   interrupts: Omit<Interrupt, "metadata" | "responseSchema">[];
 }
 
@@ -62,7 +65,9 @@ export interface Handler {
   close(options?: { graceMs?: number }): Promise<void>;
   /** Whether `close` was called. */
   readonly closing: boolean;
+  /** What was done since the handler was made, and what is going on now, in numbers. */
   stats(): HandlerStats;
+  /** The turns that are held now, the one held longest first. */
   inspect(): HeldTurnInfo[];
 }
 

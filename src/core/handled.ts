@@ -2,7 +2,7 @@
  * Promises that count as handled: an agent may drop one that a context gave it without ending the
  * process. What the agent derives from one is its own.
  */
-export const ignore = (): void => {};
+const ignore = (): void => {};
 
 export function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(ignore);

@@ -10,12 +10,19 @@ import type { Turn } from "./turn.ts";
 
 /** Counts since the handler was made. */
 export interface Counts {
+  /** Turns that were begun. */
   started: number;
+  /** Turns that ended other than by an error. */
   finished: number;
+  /** Turns that ended with an error. */
   failed: number;
+  /** Questions that were answered. */
   answered: number;
+  /** Questions that were given up. */
   abandoned: number;
+  /** Questions whose deadline passed. */
   expired: number;
+  /** Turns that were let go because there were too many. */
   evicted: number;
 }
 

@@ -17,7 +17,9 @@ export interface Warning {
   code: string;
   /** What happened and what to do. Never a proof, an answer or a message's text. */
   message: string;
+  /** The thread it is about, where it is about one. */
   threadId?: string;
+  /** The run it is about, where it is about one. */
   runId?: string;
   /** Where in the input, for a warning about one. */
   path?: string;
@@ -25,10 +27,15 @@ export interface Warning {
 
 /** What `onTrace` is told: an agent ended its turn with a question. */
 export interface TraceEvent {
+  /** What happened: the only thing there is, so far. */
   type: "input-required";
+  /** The question, trimmed. */
   prompt: string;
+  /** Why it was asked, as the agent said; never sent to the client. */
   reason?: string;
+  /** The thread it happened on. */
   threadId: string;
+  /** The run that asked. */
   runId: string;
 }
 
@@ -103,6 +110,7 @@ export interface HandlerOptions {
   cors?: "*" | readonly string[] | ((origin: string) => boolean);
   /** Milliseconds: the longest silence on an open stream, broken by an SSE comment. Default 5 000; 0 turns it off. */
   keepAliveMs?: number;
+  /** What one request, thread or turn may take. */
   limits?: {
     /** Bytes of a request body, counted while reading. Default 4 MiB. */
     bodyBytes?: number;

@@ -55,7 +55,9 @@ export function webRequest({ toRequest, method, headers, signal }: ExchangeReque
 
 /** The head of an answer, and its body where that is known at once. */
 export interface ExchangeAnswer {
+  /** The HTTP status. */
   readonly status: number;
+  /** The headers, in lower case. */
   readonly headers: Record<string, string | string[]>;
   /** The whole body; `undefined` when the body is what is written to the outlet. */
   readonly body: string | Uint8Array | undefined;

@@ -141,7 +141,7 @@ const isParts = (value: unknown): value is ContentPart[] =>
   value.every((part) => typeof part === "object" && part !== null && PARTS.has(part.type));
 
 /** A result as the wire takes it: a string or content parts (AG-UI tool calls), anything else as JSON. */
-export function toContent(value: unknown): string | ContentPart[] {
+function toContent(value: unknown): string | ContentPart[] {
   if (value === undefined || value === null) return "";
   if (typeof value === "string" || isParts(value)) return value;
   return JSON.stringify(value) ?? "";

@@ -2,7 +2,7 @@
  * What the files of an agent project are written with: tools, and the script that plays the model
  * until there is one. `holdline run` reads both; so may a program of your own.
  *
- * @module
+ * @module holdline/project
  */
 import type { ApproveOptions, StandardSchemaV1, ToolContext } from "../index.ts";
 
@@ -50,7 +50,9 @@ export interface ScriptedCall {
 
 /** What the scripted model says when it is called: all of it optional, in this order. */
 export interface ScriptedReply {
+  /** What it thinks aloud, before anything else. Default: nothing. */
   reasoning?: string | ((seen: Seen) => string);
+  /** What it says. Default: nothing. */
   text?: string | ((seen: Seen) => string);
   /** Made at once, side by side. When all have a result the model is called again, and gives its next reply. */
   calls?: readonly ScriptedCall[];

@@ -3,7 +3,7 @@
  * Beside it what that is made of, for tests of a stream that came from anywhere. It imports no test runner
  * and no runtime's own modules.
  *
- * @module
+ * @module holdline/testing
  */
 export { createTestClock, type TestClock } from "./clock.ts";
 export {

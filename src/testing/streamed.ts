@@ -14,12 +14,6 @@ export const ownerName = (owner: Owner): string =>
 /** What an item was started with and has to be reopened with. */
 export type Traits = Readonly<Record<string, string | undefined>>;
 
-/** What is on record of an item; without traits it is known from the history only. */
-export interface Known {
-  readonly owner: Owner;
-  readonly traits?: Traits | undefined;
-}
-
 export type FailItem = (problem: string) => never;
 
 /** The items of one kind. Ids of two kinds never meet, but owners may be shared: a reasoning span and its message often have one id. */

@@ -34,7 +34,9 @@ export interface TestRunOptions {
 export interface ReportedError {
   /** What was thrown. */
   readonly error: unknown;
+  /** The thread it was thrown on, where it was on one. */
   readonly threadId?: string;
+  /** The run it was thrown in, where it was in one. */
   readonly runId?: string;
 }
 

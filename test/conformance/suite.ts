@@ -36,7 +36,7 @@ export function shows(context: TestContext, runtime: string, requirement: Requir
 }
 
 /** Whether a requirement is tested on a runtime: not where it does not apply, nor where a named gap says so. */
-export function isTested(id: RequirementId, runtime: string, able: readonly Ability[]): boolean {
+function isTested(id: RequirementId, runtime: string, able: readonly Ability[]): boolean {
   const { needs = [] }: Requirement = requirements[id];
   return needs.every((need) => able.includes(need)) && gaps[runtime]?.[id] === undefined;
 }

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { build } from "../support/child.ts";
 import { runProject, temporaryFolder } from "../support/command.ts";
 import { httpClient } from "../support/http-client.ts";
+import { pack } from "../support/installed.ts";
 import { soleInterrupt, typesOf } from "../support/runs.ts";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 });
@@ -21,12 +21,10 @@ describe("a newcomer, in a fresh folder", () => {
   const run = (...[program = "", ...args]: string[]) => execute(program, args, { cwd: folder, encoding: "utf8" });
 
   beforeAll(async () => {
-    await build();
+    const { tarball } = await pack();
     folder = temporaryFolder("newcomer");
-    await execute("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], { cwd: root });
-    const [tarball = ""] = readdirSync(folder);
     writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
-    await run("npm", "install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball}`);
+    await run("npm", "install", "--prefer-offline", "--no-audit", "--no-fund", tarball);
   });
 
   it("has an agent that asks, in three commands and without a key", async () => {

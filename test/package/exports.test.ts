@@ -1,14 +1,16 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEntries } from "../../tsdown.config.ts";
+import { install, pack } from "../support/installed.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
+const { peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const entries = readEntries();
 const importable = entries.filter(({ subpath }) => subpath.startsWith("."));
 const specifiers = importable.map(({ subpath }) => join("holdline", subpath));
@@ -16,7 +18,7 @@ const specifiers = importable.map(({ subpath }) => join("holdline", subpath));
 /** A project that has installed the tarball and nothing that the package does not declare. */
 let consumer: string;
 let tarball: string;
-let packed: string[];
+let packed: readonly string[];
 
 /** Runs a program and resolves to what it printed; rejects with all of it when it fails. */
 async function run(program: string, args: string[], cwd = consumer): Promise<string> {
@@ -31,20 +33,8 @@ const runTool = (name: string, ...args: string[]) => run(join(root, "node_module
 describe("the package as it is published", () => {
   beforeAll(async () => {
     consumer = await mkdtemp(join(tmpdir(), "holdline-consumer-"));
-    await run(process.execPath, ["scripts/build.mjs"], root);
-    const report = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", consumer], root);
-    const [{ filename, files }] = JSON.parse(report);
-    tarball = join(consumer, filename);
-    packed = files.map(({ path }: { path: string }) => path);
-
-    const modules = join(consumer, "node_modules");
-    await mkdir(join(modules, "holdline"), { recursive: true });
-    await run("tar", ["-xzf", tarball, "--strip-components=1", "-C", join(modules, "holdline")]);
-    const manifest = JSON.parse(await readFile(join(modules, "holdline/package.json"), "utf8"));
-    for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
-      await mkdir(dirname(join(modules, name)), { recursive: true });
-      await symlink(join(root, "node_modules", name), join(modules, name));
-    }
+    ({ tarball, files: packed } = await pack());
+    await install(consumer, Object.keys(peerDependencies));
     await writeFile(join(consumer, "package.json"), '{ "type": "module" }');
   }, 60_000);
 
@@ -151,41 +141,6 @@ describe("the package as it is published", () => {
       }
     `);
   });
-
-  it("has types that compile without @types, on ES2022 and DOM", async () => {
-    const compilerOptions = {
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noEmit: true,
-      module: "NodeNext",
-      target: "ES2022",
-      lib: ["ES2022", "DOM"],
-      types: [],
-    };
-    // The types of `ai` itself do not pass under these options (6.0.326: they name Node's, and break exactOptionalPropertyTypes).
-    const builtOnAi = "holdline/ai-sdk";
-    const uses = specifiers
-      .filter((specifier) => specifier !== builtOnAi)
-      .map((specifier, index) => `export * as entry${index} from "${specifier}";`);
-    const lenient = `
-      import { tool } from "ai";
-      import { type AiAgentOptions, aiAgent, approval, contextOf } from "${builtOnAi}";
-      import type { Agent } from "holdline";
-      declare const inputSchema: Parameters<typeof tool<{ n: number }, string>>[0]["inputSchema"];
-      const ask = tool({ inputSchema, execute: ({ n }, options) => contextOf(options).input(\`\${n}?\`) });
-      const options: AiAgentOptions = { model: "acme/one", tools: { ask: approval(ask) }, temperature: 1 };
-      // @ts-expect-error
-      const wrong: AiAgentOptions = { model: 7 };
-      export const agent: Agent = aiAgent(options);
-    `;
-    await writeFile(join(consumer, "uses.ts"), uses.join("\n"));
-    await writeFile(join(consumer, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["uses.ts"] }));
-    await runTool("tsc", "--project", "tsconfig.json");
-    const skipping = { compilerOptions: { ...compilerOptions, skipLibCheck: true }, files: ["lenient.ts"] };
-    await writeFile(join(consumer, "lenient.ts"), lenient);
-    await writeFile(join(consumer, "tsconfig.lenient.json"), JSON.stringify(skipping));
-    await runTool("tsc", "--project", "tsconfig.lenient.json");
-  }, 120_000);
 
   it("is what publint and attw ask of a package", async () => {
     await runTool("publint", "run", tarball, "--strict");

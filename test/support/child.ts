@@ -7,7 +7,7 @@ import { runProgram } from "./programs.ts";
 import { defer, within } from "./promises.ts";
 
 const root = new URL("../../", import.meta.url);
-export const programPath = (name: string): string => fileURLToPath(new URL(`test/fixtures/programs/${name}`, root));
+const programPath = (name: string): string => fileURLToPath(new URL(`test/fixtures/programs/${name}`, root));
 
 /** What programs may ask for a collection with, and the heap that they get by with. */
 const nodeArgs = ["--expose-gc", "--unhandled-rejections=strict", "--max-old-space-size=256"];
@@ -39,7 +39,17 @@ export interface Running {
 
 /** Starts a program, which is ended with the test. */
 export function start(name: string, ...args: string[]): Running {
-  const child = spawn(process.execPath, [...nodeArgs, programPath(name), ...args]);
+  return startProcess(process.execPath, [...nodeArgs, programPath(name), ...args]);
+}
+
+/** Starts any command, which is ended with the test. */
+export function startProcess(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Running {
+  const child = spawn(command, args, options);
+  const name = [command, ...args].join(" ");
   let output = "";
   let wake = () => {};
   const hear = (chunk: Buffer) => {
@@ -71,7 +81,7 @@ export function start(name: string, ...args: string[]): Running {
         if (ended) throw new Error(`${name} ended without saying ${line}:\n${output}`);
         const more = defer();
         wake = () => more.resolve();
-        await within(10_000, more.promise, `${line} of ${name}`);
+        await within(30_000, more.promise, `${line} of ${name}`);
       }
     },
   };

@@ -3,7 +3,7 @@ import type { Reporter, TestCase } from "vitest/node";
 import { type Requirement, requirements } from "../conformance/requirements.ts";
 
 /** Where a whole run leaves the table of what it showed; `scripts/conformance-table.mjs` puts it into the pages. */
-export const TABLE_FILE = ".tmp/conformance.md";
+const TABLE_FILE = ".tmp/conformance.md";
 
 const RUNTIMES = ["in process", "Node", "Bun", "Deno", "Workers", "Durable Object", "Hono on Node", "Hono on Bun"];
 

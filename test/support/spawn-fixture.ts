@@ -32,7 +32,7 @@ export interface Spawned {
 }
 
 /** Runs a file and waits for its first line. Rejects with what it wrote to stderr when it ends before. */
-export async function spawnFile(runtime: ProcessRuntime, file: string, args: readonly string[] = []): Promise<Spawned> {
+async function spawnFile(runtime: ProcessRuntime, file: string, args: readonly string[] = []): Promise<Spawned> {
   const [command = "", ...given] = COMMANDS[runtime];
   const child = spawn(command, [...given, file, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   let errors = "";

@@ -80,7 +80,7 @@ export class EventLog {
 }
 
 /** The JSON without proofs; what is none is left as it is. */
-export function redact(text: string): { line: string; type: string | undefined } {
+function redact(text: string): { line: string; type: string | undefined } {
   try {
     const value = JSON.parse(text, (key, member) =>
       key === "holdline" && typeof member === "object" && member !== null && "proof" in member

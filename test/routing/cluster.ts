@@ -29,6 +29,7 @@ export interface Member {
 }
 
 const open: ChildProcess[] = [];
+const folders: string[] = [];
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
@@ -39,6 +40,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 afterAll(async () => {
   for (const child of open.splice(0)) await end(child);
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
 /** Starts a process of the agent's, on any free port. */
@@ -81,26 +83,39 @@ function withPorts(config: string, front: number, ports: readonly number[]): str
 
 export type ProxyKind = "haproxy" | "nginx" | "round robin";
 
+/** Puts a proxy's configuration into a file in a folder of its own. */
+export function temporaryConfig(text: string | ((folder: string) => string)): string {
+  const folder = mkdtempSync(join(tmpdir(), "holdline-proxy-"));
+  folders.push(folder);
+  const file = join(folder, "proxy.conf");
+  writeFileSync(file, typeof text === "string" ? text : text(folder));
+  return file;
+}
+
+/** What stands around a `conf.d` file: one process, and everything it writes in one folder. */
+const nginxConfig = (folder: string, http: string): string =>
+  [
+    `daemon off; master_process off; pid ${folder}/pid;`,
+    "events {}",
+    "http { access_log off;",
+    ...["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((it) => `${it}_temp_path ${folder}/${it};`),
+    http,
+    "}",
+  ].join("\n");
+
 /** Starts a proxy in front of three or more processes and gives its address. */
 export async function startProxy(kind: ProxyKind, members: readonly Pick<Member, "port">[]): Promise<string> {
   const front = await freePort();
   const ports = members.map(({ port }) => port);
-  const folder = mkdtempSync(join(tmpdir(), "holdline-proxy-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const file = join(folder, "proxy.conf");
-  let child: ChildProcess;
-  if (kind === "nginx") {
-    const places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((it) => `${it}_temp_path ${folder}/${it};`);
-    const around = ["daemon off; master_process off;", `pid ${folder}/pid;`, "events {}", "http { access_log off;"];
-    writeFileSync(file, [...around, ...places, withPorts(example("nginx.conf"), front, ports), "}"].join("\n"));
-    child = spawn("/usr/sbin/nginx", ["-e", join(folder, "errors"), "-c", file], { stdio: "ignore" });
-  } else {
+  const file = temporaryConfig((folder) => {
+    if (kind === "nginx") return nginxConfig(folder, withPorts(example("nginx.conf"), front, ports));
     const config = withPorts(example("haproxy.cfg"), front, ports);
-    const balanced =
-      kind === "haproxy" ? config : replaced(config, "balance hash var(txn.thread)", "balance roundrobin");
-    writeFileSync(file, balanced);
-    child = spawn("/usr/sbin/haproxy", ["-db", "-q", "-f", file], { stdio: "ignore" });
-  }
+    return kind === "haproxy" ? config : replaced(config, "balance hash var(txn.thread)", "balance roundrobin");
+  });
+  const child =
+    kind === "nginx"
+      ? spawn("/usr/sbin/nginx", ["-e", join(file, "../errors"), "-c", file], { stdio: "ignore" })
+      : spawn("/usr/sbin/haproxy", ["-db", "-q", "-f", file], { stdio: "ignore" });
   open.push(child);
   const url = `http://127.0.0.1:${front}/`;
   for (const late = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 20))) {

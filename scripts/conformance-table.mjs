@@ -8,7 +8,11 @@ const root = new URL("../", import.meta.url);
 const source = new URL(".tmp/conformance.md", root);
 const pages = ["README.md", "docs/runtimes.md"];
 const marked = /(<!-- conformance -->\n)[\s\S]*?(<!-- \/conformance -->)/;
-/** A table apart from how wide its columns are written, which is the formatter's to say. */
+/**
+ * A table apart from how wide its columns are written, which is the formatter's to say.
+ *
+ * @param {string} text
+ */
 const unpadded = (text) =>
   text
     .replace(/ +/g, " ")

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { settle } from "../src/core/options.ts";
 import * as holdline from "../src/index.ts";
+import { requirements } from "./conformance/requirements.ts";
 import { literalsOf, membersOf } from "./support/declarations.ts";
 import { codesIn, readPage } from "./support/markdown.ts";
 
@@ -29,6 +30,17 @@ describe("the tables of README.md", () => {
     const listed = rowsOf("Refusals", "`error.code`").map(([code = "", status]) => [code.replaceAll("`", ""), status]);
     const codes = Object.values(holdline.RequestErrorCode);
     expect(listed).toEqual(codes.map((code) => [code, String(new holdline.RequestError(code, "").status)]));
+  });
+
+  it("list every requirement, on the same runtimes as docs/runtimes.md and with the same marks", () => {
+    const [readme = [], runtimes] = ["README.md", "docs/runtimes.md"].map((path) => {
+      const text = readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+      const table = /<!-- conformance -->\n([\s\S]*?)<!-- \/conformance -->/.exec(text)?.[1] ?? "";
+      const lines = table.split("\n").filter((line) => line.startsWith("|") && !/^[-:| ]+$/.test(line));
+      return lines.map((line) => line.split("|").map((cell) => cell.trim()));
+    });
+    expect(readme).toEqual(runtimes);
+    expect(readme.slice(1).map(([, says]) => says)).toEqual(Object.values(requirements).map(({ says }) => says));
   });
 
   it("list every option, in the order of its declaration", () => {

@@ -37,6 +37,7 @@ const results = (runtime: string) => ({
   "holdline/hono": booked,
   "holdline/client": "window, 12C",
   "holdline/ag-ui": booked,
+  "holdline/a2ui": "a2ui-surface",
   "holdline/ai-sdk": { status: "input-required", message: "Which?" },
   "holdline/console": "<title>Flights</title>",
   "holdline/project": true,

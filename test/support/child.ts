@@ -7,7 +7,7 @@ import { runProgram } from "./programs.ts";
 import { defer, within } from "./promises.ts";
 
 const root = new URL("../../", import.meta.url);
-const programPath = (name: string): string => fileURLToPath(new URL(`test/fixtures/programs/${name}`, root));
+export const programPath = (name: string): string => fileURLToPath(new URL(`test/fixtures/programs/${name}`, root));
 
 /** What programs may ask for a collection with, and the heap that they get by with. */
 const nodeArgs = ["--expose-gc", "--unhandled-rejections=strict", "--max-old-space-size=256"];

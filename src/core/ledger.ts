@@ -215,10 +215,19 @@ export class Ledger {
 
   /** What begins belongs to a subagent that has not ended, or to one that nobody announces; opened again, to the same. */
   #checkOwner(event: WireEvent, owner: string | undefined, known: Item | undefined): void {
-    if (known !== undefined && known.owner !== owner)
-      refuse(`${event.type}: ${JSON.stringify(known.id)} was opened by another owner.`);
+    const twin = this.#twinOf(event);
+    for (const item of [known, twin]) {
+      if (item !== undefined && item.owner !== owner)
+        refuse(`${event.type}: ${JSON.stringify(item.id)} was opened by another owner.`);
+    }
     if (owner !== undefined && this.find("subagent", owner)?.state === "closed")
       refuse(`${event.type}: the subagent ${JSON.stringify(owner)} has finished.`);
+  }
+
+  /** A reasoning span and a reasoning message that share an id are one owner's. */
+  #twinOf({ type, messageId }: WireEvent): Item | undefined {
+    if (type === "REASONING_START") return this.find("reasoning", messageId as string);
+    return type === "REASONING_MESSAGE_START" ? this.find("span", messageId as string) : undefined;
   }
 
   /** Takes the id of what becomes a message of the client's; the last check there is. */

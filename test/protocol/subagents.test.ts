@@ -174,6 +174,32 @@ describe("a subagent", () => {
   });
 });
 
+describe("reasoning", () => {
+  it("whose span and message share an id is one owner's (P104, P128)", async () => {
+    const { run, refused } = await emit([
+      subagent("STARTED"),
+      an("REASONING_START", { messageId: "r" }),
+      an("REASONING_MESSAGE_START", { messageId: "r", role: "reasoning", ...of("s") }),
+      an("REASONING_END", { messageId: "r" }),
+      an("REASONING_MESSAGE_START", { messageId: "q", role: "reasoning", ...of("s") }),
+      an("REASONING_MESSAGE_END", { messageId: "q" }),
+      an("REASONING_START", { messageId: "q" }),
+    ]);
+    expect(refused).toEqual([
+      'REASONING_MESSAGE_START: "r" was opened by another owner.',
+      'REASONING_START: "q" was opened by another owner.',
+    ]);
+    expect(shown(run)).toEqual([
+      "SUBAGENT_STARTED",
+      "REASONING_START",
+      "REASONING_END",
+      "REASONING_MESSAGE_START",
+      "REASONING_MESSAGE_END",
+      "SUBAGENT_FINISHED",
+    ]);
+  });
+});
+
 describe("a subagent that asks", () => {
   const nested = async (context: AgentContext) =>
     context.subagent({ name: "Outer" }, (outer) =>

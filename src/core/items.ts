@@ -20,6 +20,8 @@ export interface Item {
   state: "open" | "suspended" | "closed";
   /** A subagent whose agent said that it is suspended: a later run may go on with it. */
   waits?: boolean;
+  /** A call that has its result. */
+  answered?: boolean;
   /** The first half of a surrogate pair, waiting for the delta with the second. */
   half: string;
   /** What frames of its deltas begin with, once one was made. */

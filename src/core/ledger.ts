@@ -30,6 +30,12 @@ export interface WarningListener {
   warn(code: string, message: string): void;
 }
 
+/** What a question came from: the call of its tool, the subagent whose context asked. */
+export interface Place {
+  readonly toolCallId: string | undefined;
+  readonly owner: string | undefined;
+}
+
 const NONE: readonly Item[] = [];
 
 const refuse = (message: string): never => {
@@ -117,6 +123,16 @@ export class Ledger {
   /** Whether the run's next event must be preceded by others. */
   get restarting(): boolean {
     return this.#restarts.length > 0;
+  }
+
+  /** Where a question stands on the wire: it names no call that has its result, and no subagent that has ended. */
+  placeOf(place: Place): Place {
+    const { toolCallId, owner } = place;
+    const isAnswered =
+      toolCallId !== undefined && (this.find("call", toolCallId)?.answered ?? this.#calls?.get(toolCallId)) === true;
+    const hasEnded = owner !== undefined && this.find("subagent", owner)?.state === "closed";
+    if (!isAnswered && !hasEnded) return place;
+    return { toolCallId: isAnswered ? undefined : toolCallId, owner: hasEnded ? undefined : owner };
   }
 
   /** The calls of this run without a result, in call order. */
@@ -296,7 +312,10 @@ export class Ledger {
     const out = this.#begin();
     // The arguments of an answered call are complete.
     if (call?.state === "open") this.#shut(call, endOf(call), out);
-    if (this.#calls?.has(id)) this.#calls.set(id, true);
+    // Also for a call that begins only after its result.
+    this.#calls ??= new Map();
+    this.#calls.set(id, true);
+    if (call !== undefined) call.answered = true;
     out.push(event);
     return out;
   }

@@ -237,6 +237,8 @@ describe("calls", () => {
     expect(run.outcome).toEqual({ type: "success", pendingToolCallIds: ["c1", "c3"] });
     const { run: answered } = await emit([call("START"), call("RESULT")]);
     expect(answered.outcome).toEqual({ type: "success" });
+    const { run: backwards } = await emit([call("RESULT", "c1"), call("START", "c1"), call("START", "c2")]);
+    expect(backwards.outcome).toEqual({ type: "success", pendingToolCallIds: ["c2"] });
   });
 
   it("are complete once they have a result (P110)", async () => {

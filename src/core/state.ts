@@ -7,6 +7,16 @@ import { EventRefusedError } from "./errors.ts";
 import type { WireEvent } from "./items.ts";
 import { patched } from "./json-patch.ts";
 
+/** The states of inputs that had none: their clients may hold `null`, which theirs does not say. */
+const assumed = new WeakSet<object>();
+
+/** What an input without a state counts as. */
+export function assumeState(): object {
+  const state = {};
+  assumed.add(state);
+  return state;
+}
+
 export class TurnState {
   #value: unknown;
   /** Whether the turn changed the state in the run that is open. */
@@ -81,6 +91,7 @@ export class TurnState {
   /** Whether the client holds another state than it was left with. One that does not is not asked about again. */
   #isAstray(): boolean {
     if (this.#claimed === undefined) return false;
+    if (assumed.has(this.#claimed.state as object)) return true;
     try {
       if (this.#claimed.state !== this.#left && JSON.stringify(this.#claimed.state) !== JSON.stringify(this.#left))
         return true;

@@ -5,9 +5,10 @@
  */
 import { HttpAgent, type Interrupt, type Message, type ResumeEntry } from "@ag-ui/client";
 import type { RunAgentInput } from "@ag-ui/core";
-import { checkStream, readFrames } from "../../src/testing/index.ts";
+import { checkStream, readFrames, type StreamExpectation } from "../../src/testing/index.ts";
 import { readRun, type TestRun } from "../../src/testing/test-run.ts";
 import { checked } from "./agent-under-test.ts";
+import { withoutAWord } from "./client-check.ts";
 import type { Post } from "./open-exchange.ts";
 import { answerTo, giveUp } from "./runs.ts";
 
@@ -34,6 +35,8 @@ export interface HttpClientOptions {
   readonly state?: unknown;
   /** Shared by all clients of one server: no interrupt id may come twice. */
   readonly seenInterruptIds?: Set<string>;
+  /** Asked, when a stream has closed, what else it may show. Default: nothing else. */
+  readonly expects?: () => Pick<StreamExpectation, "replay" | "lateError">;
 }
 
 export function httpClient(options: HttpClientOptions): HttpClient {
@@ -60,13 +63,19 @@ export function httpClient(options: HttpClientOptions): HttpClient {
 
   async function run(parameters: Parameters = {}): Promise<TestRun> {
     recorded = undefined;
-    await agent.runAgent(parameters);
+    await withoutAWord(() => agent.runAgent(parameters));
     const { input, body } = recorded as unknown as { input: RunAgentInput; body: Promise<string> };
     const frames = readFrames(await body);
     const last = frames.frames.at(-1)?.event;
     const asked: { id: string }[] = last?.outcome?.interrupts ?? [];
     const redelivered = !input.resume?.length && asked.length > 0 && asked.every(({ id }) => seenInterruptIds.has(id));
-    checkStream(frames.frames, { threadId, runId: input.runId, seenInterruptIds, redelivered });
+    checkStream(frames.frames, {
+      ...options.expects?.(),
+      threadId,
+      runId: input.runId,
+      seenInterruptIds,
+      redelivered,
+    });
     return checked(readRun(frames, input));
   }
 

@@ -18,12 +18,7 @@ const NUMBERS = /\s*\([^()]*\bP\d+\b[^()]*\)/g;
 const GROUP = /^describe(?:\.\w+)?\(\s*(["'`])(.*?)\1/gm;
 
 /** A name without its numbers, and with "…" in the places of values. */
-const worded = (quoted) =>
-  quoted
-    .replace(NUMBERS, "")
-    .replace(/%[sj]/g, "…")
-    .replace(/\\(.)/g, "$1")
-    .trim();
+const worded = (quoted) => quoted.replace(NUMBERS, "").replace(/%[sj]/g, "…").replace(/\\(.)/g, "$1").trim();
 
 /**
  * Which tests name which number.

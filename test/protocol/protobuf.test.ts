@@ -140,6 +140,22 @@ describe("protobuf", () => {
     expect((await running).events.map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_FINISHED"]);
   });
 
+  it("ends with RUN_ERROR at an event that it cannot say, which is reported; nothing follows (P161)", async () => {
+    const deep = Array.from({ length: 4_000 }).reduce<unknown>((inner) => [inner], 1);
+    const agent = agentUnderTest({
+      transports,
+      agent: async (context) => {
+        await context.custom("acme:before", 1);
+        await context.custom("acme:deep", deep);
+        await context.custom("acme:after", 1);
+      },
+    });
+    const { events } = await exchange(agent.handler.handle, INPUT, MEDIA_TYPE);
+    expect(events.map(({ type }) => type)).toEqual(["RUN_STARTED", "CUSTOM", "RUN_ERROR"]);
+    expect(events.at(-1)?.code).toBe("ENCODING_FAILED");
+    expect(agent.errors.map(({ error }) => error)).toEqual([expect.any(RangeError)]);
+  });
+
   it("loads its package at the first run, and only where it is asked for", async () => {
     let loads = 0;
     vi.resetModules();

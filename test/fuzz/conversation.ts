@@ -25,6 +25,7 @@ const SEEN = [
   "expiries",
   "redeliveries",
   "left",
+  "heldForOwner",
   "stopped",
   "failed",
   "cancelled",
@@ -71,6 +72,7 @@ class Conversation {
       validate: this.#random.percent(50),
       identify: (request) => request.headers.get("x-user"),
       whenAsked: this.#random.pick(["ask-again", "abandon"]),
+      onDisconnect: this.#random.pick(["abort", "finish"]),
       retention: { ttlMs: TTL_MS },
       limits: { keptEvents: this.#random.pick([1, 3, 1_000]) },
       onWarning: () => {},
@@ -94,7 +96,7 @@ class Conversation {
       // What a run left open that failed, or that was given up on, nobody holds any more.
       if (pending.length > 0 && this.#handler.stats().held === 0) this.#client = this.#client.reloaded();
       else if (pending.length > 0) await this.#react(pending);
-      else if (this.#random.percent(4)) await this.#leave();
+      else if (this.#random.percent(10)) await this.#leave();
       else await this.#say();
       if (this.#journal.wrong.length > 0) throw new Error(this.#journal.wrong.join("\n"));
     }
@@ -195,8 +197,11 @@ class Conversation {
     await exchange.read(1);
     await exchange.leave();
     await this.#clock.advance(0);
-    // The question may have been asked before; then it is held.
-    if (this.#handler.stats().held > 0) await this.#stop();
+    // What was asked before, or by a turn that runs on alone, is held: its owner may be asked it by the next run.
+    if (this.#handler.stats().held > 0) {
+      this.#counts.heldForOwner += 1;
+      if (this.#random.percent(20)) await this.#stop();
+    }
     this.#client = this.#client.reloaded();
   }
 

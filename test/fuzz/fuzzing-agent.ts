@@ -14,7 +14,7 @@ import {
 } from "../../src/index.ts";
 import { nextTurn } from "../support/promises.ts";
 import type { Random } from "./random.ts";
-import { CLIENT_TOOL, randomEvent } from "./random-events.ts";
+import { CALLS, CLIENT_TOOL, randomEvent } from "./random-events.ts";
 
 /** What a question wants for an answer; its message names it. */
 export type Wanted = "text" | "number" | "anything" | "approval";
@@ -85,8 +85,12 @@ export function fuzzingAgent(journal: Journal, draw: () => Random): Agent {
     if (kind === 0)
       return told(message, "number", () => context.input(message, { ...options, jsonSchema: { type: "integer" } }));
     if (kind === 1) return told(message, "anything", () => context.input(message, { ...options, jsonSchema: {} }));
-    if (kind === 2)
-      return told(message, "text", () => context.ask({ ...options, reason: "acme:ask", message, metadata: { a: 1 } }));
+    if (kind === 2) {
+      // About a call that may have been emitted, answered, or neither.
+      const about = random.percent(50) ? { toolCallId: random.pick(CALLS) } : {};
+      const request = { ...options, ...about, reason: "acme:ask", message, metadata: { a: 1 } };
+      return told(message, "text", () => context.ask(request));
+    }
     return told(message, "text", () => context.input(message, options));
   }
 
@@ -147,6 +151,17 @@ export function fuzzingAgent(journal: Journal, draw: () => Random): Agent {
     await context.emit(event as unknown as AgentEvent);
   };
 
+  /** A call as a model streams it, which is then run. */
+  const streamed = async ({ context, random }: Scope): Promise<unknown> => {
+    names += 1;
+    const toolCallId = `streamed ${names}`;
+    await context.emit({ type: "TOOL_CALL_START", toolCallId, toolCallName: "search" });
+    if (random.percent(70)) await context.emit({ type: "TOOL_CALL_ARGS", toolCallId, delta: "{}" });
+    if (random.percent(50)) await nextTurn();
+    if (random.percent(70)) await context.emit({ type: "TOOL_CALL_END", toolCallId });
+    return context.toolCall("search", {}, () => "found", { toolCallId, shown: true });
+  };
+
   const simple: readonly ((scope: Scope) => unknown)[] = [
     emitted,
     emitted,
@@ -168,6 +183,7 @@ export function fuzzingAgent(journal: Journal, draw: () => Random): Agent {
         toolCallId: `client ${random.int(20)}`,
         toolCallName: CLIENT_TOOL,
       }),
+    streamed,
     () => nextTurn(),
   ];
 

@@ -13,7 +13,7 @@ export interface Given {
   readonly turn: number;
 }
 
-const CALLS = ["c1", "c2", "c3"];
+export const CALLS = ["c1", "c2", "c3"];
 const SUBAGENTS = ["s1", "s2"];
 const STEPS = ["plan", "act"];
 export const TOOLS = ["book", "search"];

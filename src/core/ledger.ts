@@ -200,6 +200,8 @@ export class Ledger {
       if (agreed((known as Item).start, member) !== agreed(event, member))
         refuse(`${event.type}: ${JSON.stringify(id)} was opened with another ${member}.`);
     }
+    if (kind === "call" && this.#calls?.get(id) === true && this.#conversation.isClientTool(event.toolCallName))
+      refuse(`${event.type}: the call ${JSON.stringify(id)} has a result, and its tool is the client's to answer for.`);
     const owner = kind === "call" ? this.#conversation.ownerOfCall(event, known !== undefined) : event.subagentRunId;
     if (kind === "subagent") this.#checkAnnouncement(event, known);
     else this.#checkOwner(event, owner, known);

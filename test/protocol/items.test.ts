@@ -273,6 +273,11 @@ describe("calls", () => {
       'TOOL_CALL_RESULT: the call "c" is for the client to answer.',
       'MESSAGES_SNAPSHOT: the call "c" is for the client to answer.',
     ]);
+    const backwards = await emit([call("RESULT"), call("START")], { tools });
+    expect(shown(backwards.run)).toEqual(["TOOL_CALL_RESULT"]);
+    expect(backwards.refused).toEqual([
+      'TOOL_CALL_START: the call "c" has a result, and its tool is the client\'s to answer for.',
+    ]);
   });
 
   it("of a frontend tool are not made by toolCall, whose tool runs here (P112)", async () => {

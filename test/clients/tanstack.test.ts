@@ -48,6 +48,18 @@ describeClient({
 });
 
 describe("@tanstack/ai-client", () => {
+  it("declares no version, and sends a member of its own, which is stripped with a warning", async () => {
+    let declared: string | undefined = "none yet";
+    const server = await nodeAgent(async (context) => {
+      declared = context.run.protocolVersion;
+    });
+    const { client, say } = chat(server, true);
+    await say("Hello");
+    expect(declared).toBeUndefined();
+    expect(server.warnings).toMatchObject([{ code: "INPUT_STRIPPED", path: "data" }]);
+    client.stop();
+  });
+
   it("shows our questions, but its own resolveInterrupt is for those of its own server: resume entries are needed", async () => {
     const server = await nodeAgent((context) => context.input("Where to?"));
     const { client, say } = chat(server, true);

@@ -25,6 +25,8 @@ export class TurnState {
   #left: unknown;
   /** Whether patches went out, or were kept, since then. */
   #patched = false;
+  /** Whether a client left: what it was told since its run began may not have reached it. */
+  #lost = false;
   /** What the client of the open run says it holds, until it has been told the whole. */
   #claimed: { readonly state: unknown } | undefined;
 
@@ -80,10 +82,17 @@ export class TurnState {
     return told;
   }
 
-  /** The next run opens. Gives what its client must be told before kept patches reach it. */
+  /** The client left, and the turn goes on. */
+  lose(): void {
+    this.#lost = true;
+  }
+
+  /** The next run opens. Gives what its client must be told before kept patches reach it, or since another one left. */
   beginRun(claimed: unknown): WireEvent | undefined {
     this.#claimed = { state: claimed };
-    if (!this.#patched || !this.#isAstray()) return undefined;
+    const mustAgree = this.#patched || this.#lost;
+    this.#lost = false;
+    if (!mustAgree || !this.#isAstray()) return undefined;
     this.#claimed = undefined;
     return { type: "STATE_SNAPSHOT", snapshot: this.#left };
   }

@@ -9,6 +9,7 @@ import { createTestClock, type TestClock, type TestRun } from "../../src/testing
 import { type HttpClient, httpClient } from "../support/http-client.ts";
 import { openExchange } from "../support/open-exchange.ts";
 import { within } from "../support/promises.ts";
+import { MEDIA_TYPE } from "../support/protobuf.ts";
 import { answerTo, endOf, giveUp, isLone } from "../support/runs.ts";
 import { COUNTED, fuzzingAgent, type Journal } from "./fuzzing-agent.ts";
 import { type Random, random } from "./random.ts";
@@ -30,6 +31,7 @@ const SEEN = [
   "failed",
   "cancelled",
   "statesCompared",
+  "inProtobuf",
 ] as const;
 
 export type Counts = Record<(typeof COUNTED)[number] | (typeof SEEN)[number], number>;
@@ -70,6 +72,7 @@ class Conversation {
       agent: fuzzingAgent(this.#journal, () => chance.fork()),
       clock: this.#clock,
       validate: this.#random.percent(50),
+      transports: { protobuf: true },
       identify: (request) => request.headers.get("x-user"),
       whenAsked: this.#random.pick(["ask-again", "abandon"]),
       onDisconnect: this.#random.pick(["abort", "finish"]),
@@ -79,10 +82,14 @@ class Conversation {
       onError: () => {},
     });
     this.#threadId = this.#random.pick(["thread-1", "", "__proto__"]);
+    // The other binding carries the same.
+    const isBinary = this.#random.percent(25);
+    this.#counts.inProtobuf += isBinary ? 1 : 0;
     this.#client = httpClient({
       post: (request) => this.#handler.handle(request),
       threadId: this.#threadId,
       headers: OWNER,
+      ...(isBinary && { accept: MEDIA_TYPE }),
       expects: () => ({ replay: this.#journal.turn?.replayed ?? false, lateError: this.#journal.turn?.late ?? false }),
     });
   }

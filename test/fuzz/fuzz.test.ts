@@ -29,6 +29,7 @@ const FLOORS = {
   expiries: 12,
   refusals: 25,
   redeliveries: 2,
+  inProtobuf: 15,
   left: 25,
   heldForOwner: 6,
   stopped: 8,

@@ -17,3 +17,11 @@ export function readProtobuf(body: Uint8Array): WireEvent[] {
   }
   return events;
 }
+
+/** The same events as the other binding has them, for the checks that read that one. */
+export async function asServerSentEvents(response: Response): Promise<string> {
+  const events = readProtobuf(new Uint8Array(await response.arrayBuffer()));
+  return events.map((event) => `data: ${JSON.stringify(event).replace(/[\u0085\u2028\u2029]/g, escaped)}\n\n`).join("");
+}
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

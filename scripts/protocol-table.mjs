@@ -6,6 +6,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { chapters } from "./protocol-obligations.mjs";
 
+/** @typedef {typeof chapters} Chapters */
+/** @typedef {Map<string, { file: string, name: string }[]>} Tests by number */
+
 const root = new URL("../", import.meta.url);
 const page = new URL("docs/protocol.md", root);
 
@@ -17,19 +20,23 @@ const NUMBERS = /\s*\([^()]*\bP\d+\b[^()]*\)/g;
 /** The group that a test stands in, where it is one of the file's own. */
 const GROUP = /^describe(?:\.\w+)?\(\s*(["'`])(.*?)\1/gm;
 
-/** A name without its numbers, and with "…" in the places of values. */
+/**
+ * A name without its numbers, and with "…" in the places of values.
+ * @param {string} quoted
+ */
 const worded = (quoted) => quoted.replace(NUMBERS, "").replace(/%[sj]/g, "…").replace(/\\(.)/g, "$1").trim();
 
 /**
  * Which tests name which number.
  * @param {{ file: string, text: string }[]} sources
- * @returns {Map<string, { file: string, name: string }[]>}
+ * @returns {Tests}
  */
 export function findTests(sources) {
+  /** @type {Tests} */
   const found = new Map();
   for (const { file, text } of sources) {
-    const groups = [...text.matchAll(GROUP)].map(({ index, 2: name }) => ({ index, name: worded(name) }));
-    for (const { index, 2: quoted } of text.matchAll(NAMED)) {
+    const groups = [...text.matchAll(GROUP)].map(({ index, 2: name = "" }) => ({ index, name: worded(name) }));
+    for (const { index, 2: quoted = "" } of text.matchAll(NAMED)) {
       const group = groups.findLast((each) => each.index < index);
       const own = worded(quoted);
       const name = group === undefined || group.name === own ? own : `${group.name}: ${own}`;
@@ -44,7 +51,11 @@ export function findTests(sources) {
   return found;
 }
 
-/** What is wrong with the tests: a MUST that nothing shows, a number that does not exist. */
+/**
+ * What is wrong with the tests: a MUST that nothing shows, a number that does not exist.
+ * @param {Chapters} given
+ * @param {Tests} tests
+ */
 export function problemsOf(given, tests) {
   const all = Object.values(given).flatMap(({ obligations }) => obligations);
   const known = new Set(all.map(([id]) => id));
@@ -56,8 +67,13 @@ export function problemsOf(given, tests) {
   ];
 }
 
+/** @param {string} text */
 const cell = (text) => text.replaceAll("|", "\\|");
 
+/**
+ * @param {Chapters[string]["obligations"][number]} obligation
+ * @param {Tests} tests
+ */
 function rowOf([id, level, words, reason], tests) {
   const shown = tests.get(id) ?? [];
   const status = shown.length > 0 ? "shown" : reason === undefined ? "not shown" : "not tested";
@@ -65,7 +81,12 @@ function rowOf([id, level, words, reason], tests) {
   return `| ${id} | ${level} | ${cell(words)} | ${status} | ${by || cell(reason ?? "")} |`;
 }
 
-/** The page. */
+/**
+ * The page.
+ * @param {Chapters} given
+ * @param {Tests} tests
+ * @param {string} intro
+ */
 export function pageOf(given, tests, intro) {
   const tables = Object.values(given).map(({ title, obligations }) =>
     [
@@ -94,7 +115,7 @@ fails when it is stale, or when a MUST has neither a test nor a reason. Beside t
   thread is asked again by a plain run instead.`;
 
 const sourcesOf = () =>
-  readdirSync(new URL("test/", root), { recursive: true })
+  readdirSync(new URL("test/", root), { recursive: true, encoding: "utf8" })
     .map((name) => `test/${name.replaceAll("\\", "/")}`)
     // The table's own test quotes names that are no tests.
     .filter((file) => file.endsWith(".test.ts") && file !== "test/protocol/table.test.ts")

@@ -55,7 +55,10 @@ export interface AskRequest extends AskOptions {
   reason: string;
   /** The question as the human reads it. */
   message: string;
-  /** The tool call the question belongs to. Absent: the tool whose context asks, or none. */
+  /**
+   * The tool call the question belongs to. Absent: the tool whose context asks, or none. A call that has its result
+   * when the question goes out is not named.
+   */
   toolCallId?: string;
 }
 

@@ -6,6 +6,7 @@ import type { RunAgentInput } from "@ag-ui/core";
 import { RequestError, RequestErrorCode } from "./errors.ts";
 import { inputShape } from "./input-shape.ts";
 import { formatPath, readShape } from "./read-shape.ts";
+import { assumeState } from "./state.ts";
 
 /** Something in an input that was accepted, but not as it was sent. */
 export interface InputWarning {
@@ -36,7 +37,7 @@ export function readInput(value: unknown): { input: RunAgentInput; warnings: Inp
   const input = read as RunAgentInput;
   input.tools ??= [];
   input.context ??= [];
-  if (input.state === undefined) input.state = {};
+  if (input.state === undefined) input.state = assumeState();
   return {
     input,
     warnings: findings.map(({ kind, ...found }) => ({

@@ -22,6 +22,8 @@ export interface Item {
   waits?: boolean;
   /** A call of a tool that was the client's when it was shown: the client answers it. */
   forClient?: boolean;
+  /** A call that has its result. */
+  answered?: boolean;
   /** The first half of a surrogate pair, waiting for the delta with the second. */
   half: string;
   /** What frames of its deltas begin with, once one was made. */

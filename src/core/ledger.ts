@@ -30,6 +30,12 @@ export interface WarningListener {
   warn(code: string, message: string): void;
 }
 
+/** What a question came from: the call of its tool, the subagent whose context asked. */
+export interface Place {
+  readonly toolCallId: string | undefined;
+  readonly owner: string | undefined;
+}
+
 const NONE: readonly Item[] = [];
 
 const refuse = (message: string): never => {
@@ -119,6 +125,16 @@ export class Ledger {
     return this.#restarts.length > 0;
   }
 
+  /** Where a question stands on the wire: it names no call that has its result, and no subagent that has ended. */
+  placeOf(place: Place): Place {
+    const { toolCallId, owner } = place;
+    const isAnswered =
+      toolCallId !== undefined && (this.find("call", toolCallId)?.answered ?? this.#calls?.get(toolCallId)) === true;
+    const hasEnded = owner !== undefined && this.find("subagent", owner)?.state === "closed";
+    if (!isAnswered && !hasEnded) return place;
+    return { toolCallId: isAnswered ? undefined : toolCallId, owner: hasEnded ? undefined : owner };
+  }
+
   /** The calls of this run without a result, in call order. */
   unanswered(): string[] {
     return [...(this.#calls ?? [])].filter(([, answered]) => !answered).map(([id]) => id);
@@ -184,6 +200,8 @@ export class Ledger {
       if (agreed((known as Item).start, member) !== agreed(event, member))
         refuse(`${event.type}: ${JSON.stringify(id)} was opened with another ${member}.`);
     }
+    if (kind === "call" && this.#calls?.get(id) === true && this.isClientTool(event.toolCallName as string))
+      refuse(`${event.type}: the call ${JSON.stringify(id)} has a result, and its tool is the client's to answer for.`);
     const owner = kind === "call" ? this.#conversation.ownerOfCall(event, known !== undefined) : event.subagentRunId;
     if (kind === "subagent") this.#checkAnnouncement(event, known);
     else this.#checkOwner(event, owner, known);
@@ -217,10 +235,19 @@ export class Ledger {
 
   /** What begins belongs to a subagent that has not ended, or to one that nobody announces; opened again, to the same. */
   #checkOwner(event: WireEvent, owner: string | undefined, known: Item | undefined): void {
-    if (known !== undefined && known.owner !== owner)
-      refuse(`${event.type}: ${JSON.stringify(known.id)} was opened by another owner.`);
+    const twin = this.#twinOf(event);
+    for (const item of [known, twin]) {
+      if (item !== undefined && item.owner !== owner)
+        refuse(`${event.type}: ${JSON.stringify(item.id)} was opened by another owner.`);
+    }
     if (owner !== undefined && this.find("subagent", owner)?.state === "closed")
       refuse(`${event.type}: the subagent ${JSON.stringify(owner)} has finished.`);
+  }
+
+  /** A reasoning span and a reasoning message that share an id are one owner's. */
+  #twinOf({ type, messageId }: WireEvent): Item | undefined {
+    if (type === "REASONING_START") return this.find("reasoning", messageId as string);
+    return type === "REASONING_MESSAGE_START" ? this.find("span", messageId as string) : undefined;
   }
 
   /** Takes the id of what becomes a message of the client's; the last check there is. */
@@ -289,7 +316,10 @@ export class Ledger {
     const out = this.#begin();
     // The arguments of an answered call are complete.
     if (call?.state === "open") this.#shut(call, endOf(call), out);
-    if (this.#calls?.has(id)) this.#calls.set(id, true);
+    // Also for a call that begins only after its result.
+    this.#calls ??= new Map();
+    this.#calls.set(id, true);
+    if (call !== undefined) call.answered = true;
     out.push(event);
     return out;
   }

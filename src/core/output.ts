@@ -160,6 +160,7 @@ export class Output {
   drop(): void {
     if (this.#sink instanceof KeptEvents) this.#sink.release();
     this.#sink = nobody;
+    this.state.lose();
   }
 
   /** Asks for the whole conversation before each interrupt, to show it. */

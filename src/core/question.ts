@@ -5,14 +5,12 @@
 import type { Interrupt } from "@ag-ui/core";
 import type { AnswerType, JsonValue } from "./answer-schema.ts";
 import type { HoldlineError } from "./errors.ts";
+import type { Place } from "./ledger.ts";
 
 /** What is asked. */
-export interface QuestionRequest {
+export interface QuestionRequest extends Place {
   readonly reason: string;
   readonly message: string;
-  readonly toolCallId: string | undefined;
-  /** The subagent whose context asks. */
-  readonly owner: string | undefined;
   readonly metadata: Record<string, JsonValue> | undefined;
   /** When the caller's own `timeoutMs` is over. */
   readonly deadline: number | undefined;
@@ -23,6 +21,8 @@ export interface Issued {
   readonly id: string;
   readonly proof: string;
   readonly expiresAt: number;
+  /** Where it stood when it went out: that may have ended since it was asked. */
+  readonly place: Place;
 }
 
 export class Question {
@@ -60,8 +60,9 @@ export class Question {
 
   /** As the wire shows it. Only for a question that was issued. */
   interrupt(): Interrupt {
-    const { reason, message, toolCallId, owner, metadata } = this.request;
-    const { id, proof, expiresAt } = this.issued as Issued;
+    const { reason, message, metadata } = this.request;
+    const { id, proof, expiresAt, place } = this.issued as Issued;
+    const { toolCallId, owner } = place;
     return {
       id,
       reason,

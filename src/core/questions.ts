@@ -6,6 +6,7 @@ import type { Interrupt } from "@ag-ui/core";
 import type { AnswerType } from "./answer-schema.ts";
 import { at, type Clock } from "./clock.ts";
 import { HoldlineError, InputTimeoutError, type InterruptCause, RefusalCode } from "./errors.ts";
+import type { Place } from "./ledger.ts";
 import { issueProof } from "./proof.ts";
 import { Question, type QuestionRequest } from "./question.ts";
 
@@ -125,10 +126,10 @@ export class Questions {
   }
 
   /** Gives every waiting question its id, proof and deadline: one outcome. */
-  issue(issueId: () => string, retentionEnds: number): Interrupt[] {
+  issue(issueId: () => string, retentionEnds: number, placeOf: (place: Place) => Place): Interrupt[] {
     return this.waiting.map((question) => {
       const expiresAt = Math.min(retentionEnds, question.request.deadline ?? retentionEnds);
-      question.issued = { id: issueId(), proof: issueProof(), expiresAt };
+      question.issued = { id: issueId(), proof: issueProof(), expiresAt, place: placeOf(question.request) };
       return question.interrupt();
     });
   }

@@ -7,6 +7,16 @@ import { EventRefusedError } from "./errors.ts";
 import type { WireEvent } from "./items.ts";
 import { patched } from "./json-patch.ts";
 
+/** The states of inputs that had none: their clients may hold `null`, which theirs does not say. */
+const assumed = new WeakSet<object>();
+
+/** What an input without a state counts as. */
+export function assumeState(): object {
+  const state = {};
+  assumed.add(state);
+  return state;
+}
+
 export class TurnState {
   #value: unknown;
   /** Whether the turn changed the state in the run that is open. */
@@ -15,6 +25,8 @@ export class TurnState {
   #left: unknown;
   /** Whether patches went out, or were kept, since then. */
   #patched = false;
+  /** Whether a client left: what it was told since its run began may not have reached it. */
+  #lost = false;
   /** What the client of the open run says it holds, until it has been told the whole. */
   #claimed: { readonly state: unknown } | undefined;
 
@@ -70,10 +82,17 @@ export class TurnState {
     return told;
   }
 
-  /** The next run opens. Gives what its client must be told before kept patches reach it. */
+  /** The client left, and the turn goes on. */
+  lose(): void {
+    this.#lost = true;
+  }
+
+  /** The next run opens. Gives what its client must be told before kept patches reach it, or since another one left. */
   beginRun(claimed: unknown): WireEvent | undefined {
     this.#claimed = { state: claimed };
-    if (!this.#patched || !this.#isAstray()) return undefined;
+    const mustAgree = this.#patched || this.#lost;
+    this.#lost = false;
+    if (!mustAgree || !this.#isAstray()) return undefined;
     this.#claimed = undefined;
     return { type: "STATE_SNAPSHOT", snapshot: this.#left };
   }
@@ -81,6 +100,7 @@ export class TurnState {
   /** Whether the client holds another state than it was left with. One that does not is not asked about again. */
   #isAstray(): boolean {
     if (this.#claimed === undefined) return false;
+    if (assumed.has(this.#claimed.state as object)) return true;
     try {
       if (this.#claimed.state !== this.#left && JSON.stringify(this.#claimed.state) !== JSON.stringify(this.#left))
         return true;

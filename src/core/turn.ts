@@ -247,7 +247,9 @@ export class Turn implements Retained, QuestionsOwner {
     const { clock, ttlMs } = this.host.settings;
     this.heldSince = clock.now();
     this.deadline = Math.min(this.heldSince + ttlMs, LAST_INSTANT);
-    const interrupts = this.#questions.issue(this.host.ids.issue, this.deadline);
+    const interrupts = this.#questions.issue(this.host.ids.issue, this.deadline, (place) =>
+      this.output.ledger.placeOf(place),
+    );
     standing.alone = false;
     const run = carriage.pause(interrupts);
     // Held before the interrupt goes out: the answer may arrive the instant it is read.

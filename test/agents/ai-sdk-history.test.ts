@@ -119,7 +119,7 @@ describe("a history, as the model is told it", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("begins with the instructions, the run's context and the client's system messages, as one", async () => {
+  it("begins with the instructions, the run's context and the client's system messages, as one (P12)", async () => {
     const { prompt } = await told(
       [
         { id: id(), role: "system", content: "Be brief." },
@@ -204,7 +204,7 @@ describe("a history, as the model is told it", () => {
 describe("what a model cannot take", () => {
   const picture = { type: "image" as const, source: { type: "data" as const, value: "aGk=", mimeType: "image/png" } };
 
-  it("is left out with a warning, and the run goes on: a provider's file handle, which nobody resolves", async () => {
+  it("is left out with a warning, and the run goes on: a provider's file handle, which nobody resolves (P10)", async () => {
     const handle = {
       type: "image" as const,
       source: { type: "file" as const, value: "http://canary.test/x", provider: "acme" },
@@ -230,7 +230,7 @@ describe("what a model cannot take", () => {
     expect(warnings).toEqual([expect.stringContaining("audio/wav")]);
   });
 
-  it("leaves the message standing when nothing else was in it, and a call answered", async () => {
+  it("leaves the message standing when nothing else was in it, and a call answered (P111)", async () => {
     const { prompt } = await told([user([picture]), called("a"), result("a", [picture]), user([picture])], {
       accepts: [],
     });
@@ -240,7 +240,7 @@ describe("what a model cannot take", () => {
     expect(prompt[3]?.content).toMatchObject([{ type: "text" }]);
   });
 
-  it("is not fetched: an address goes to the provider as it is, wherever it stands", async () => {
+  it("is not fetched: an address goes to the provider as it is, wherever it stands (P11, P180)", async () => {
     const fetched: unknown[] = [];
     const original = globalThis.fetch;
     globalThis.fetch = async (...given) => {

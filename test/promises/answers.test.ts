@@ -23,7 +23,7 @@ describe("an answer without a schema", () => {
   });
 
   it.each([undefined, true, false, 0, 1, {}, [], ["yes"], { answer: "yes" }])(
-    "is refused when it is %j, and a right one still works",
+    "is refused when it is %j, and a right one still works (P84)",
     async (payload) => {
       const { agent, seen } = asking((context) => context.input("Text?"));
       const interrupt = soleInterrupt(await agent.run("go"));

@@ -71,7 +71,7 @@ describe("an approval", () => {
   });
 
   it.each([false, "", "n", "no", "nope", "0", "true", "ok", "yes please", "ja", { approved: false }])(
-    "is denied by %j: the configured words are the result, nothing runs and nothing fails",
+    "is denied by %j: the configured words are the result, nothing runs and nothing fails (P75, P180)",
     async (payload) => {
       const { agent, ran } = paying();
       const answered = await agent.answer(soleInterrupt(await agent.run("go")), payload);
@@ -86,7 +86,7 @@ describe("an approval", () => {
   );
 
   it.each([undefined, 1, 0, [], [true], {}, { approved: "yes" }, { approved: 1 }, { approve: true }])(
-    "is neither given nor denied by %j",
+    "is neither given nor denied by %j (P75, P84, P180)",
     async (payload) => {
       const { agent, ran } = paying();
       const interrupt = soleInterrupt(await agent.run("go"));
@@ -104,7 +104,7 @@ describe("an approval", () => {
     expect((await agent.answer(interrupt, "true")).result).toBe("true");
   });
 
-  it("that is given up executes nothing", async () => {
+  it("that is given up executes nothing (P75)", async () => {
     const { agent, ran } = paying();
     const interrupt = soleInterrupt(await agent.run("go"));
     expect(endOf(await agent.abandon(interrupt, {}, {}))).toBe("cancelled");

@@ -42,7 +42,7 @@ function watching() {
 
 describe("a client that leaves mid-run", () => {
   it.each(WAYS)(
-    "releases the turn, as told by %s: signal, asks and emits say so, the thread is free at once",
+    "releases the turn, as told by %s: signal, asks and emits say so, the thread is free at once (P30)",
     async (way) => {
       const { agent, seen, gate } = watching();
       const open = await leavable(agent);

@@ -80,6 +80,23 @@ describe('with onDisconnect: "finish" a turn whose client left', () => {
     expect([answered.text, answered.result]).toEqual(["Kept", "a"]);
   });
 
+  it("tells its owner the state that it came to meanwhile, unless the owner holds that", async () => {
+    for (const [held, told] of [
+      [{ n: 1 }, ["RUN_STARTED", "STATE_SNAPSHOT", "RUN_FINISHED"]],
+      [{ n: 2 }, ["RUN_STARTED", "RUN_FINISHED"]],
+    ] as const) {
+      const { agent } = await alone(async (context) => {
+        await context.setState({ n: 2 });
+        await context.input("A?");
+        return context.state;
+      });
+      const again = await agent.run("next", anna);
+      const answered = await agent.answer(soleInterrupt(again), "a", { state: held });
+      expect(typesOf(answered)).toEqual(told);
+      expect([answered.result, answered.state]).toEqual([{ n: 2 }, { n: 2 }]);
+    }
+  });
+
   it("holds questions asked together as one outcome", async () => {
     const { agent } = await alone(async (context) => Promise.all([context.input("A?"), context.input("B?")]));
     expect(twoInterrupts(await agent.run("next", anna)).map(({ message }) => message)).toEqual(["A?", "B?"]);

@@ -27,7 +27,7 @@ async function commentsBy(at: Awaited<ReturnType<typeof silent>>, ms: number): P
 }
 
 describe("a quiet stream", () => {
-  it("gets a comment before keepAliveMs are over, again and again: 5 s where nothing is said", async () => {
+  it("gets a comment before keepAliveMs are over, again and again: 5 s where nothing is said (P23)", async () => {
     const at = await silent();
     await at.agent.clock.advance(0);
     const due: number[] = [];
@@ -46,7 +46,7 @@ describe("a quiet stream", () => {
     expect(at.open.reader.comments.every(({ raw }) => raw === ": keep-alive\n\n")).toBe(true);
   });
 
-  it("is not interrupted while it is not quiet, nor within a frame", async () => {
+  it("is not interrupted while it is not quiet, nor within a frame (P23)", async () => {
     const agent = agentUnderTest(async (context) => {
       for (let i = 0; i < 20; i++) {
         await context.text("x");

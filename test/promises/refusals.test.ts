@@ -70,7 +70,7 @@ describe("each refusal, in its order", () => {
   it.each<[string, { resume?: ResumeEntry[] }]>([
     ["a plain run", {}],
     ["an empty resume", { resume: [] }],
-  ])("%s on a waiting thread without an identity: INTERRUPT_NOT_COVERED", async (_what, input) => {
+  ])("%s on a waiting thread without an identity: INTERRUPT_NOT_COVERED (P77)", async (_what, input) => {
     const { agent, a, b } = await held();
     const refused = await agent.run({ ...input, messages: [{ id: "m", role: "user", content: "yes" }] });
     expect(isLone(refused)).toBe(true);
@@ -79,7 +79,7 @@ describe("each refusal, in its order", () => {
     expect((await agent.resume([answerTo(a, "a"), answerTo(b, "b")])).result).toEqual(["a", "b"]);
   });
 
-  it("resume entries where nothing is held: INTERRUPT_NOT_HELD, whatever is wrong with them", async () => {
+  it("resume entries where nothing is held: INTERRUPT_NOT_HELD, whatever is wrong with them (P76)", async () => {
     const agent = agentUnderTest(one);
     const interrupt = soleInterrupt(await agent.run({ threadId: "other" }));
     for (const resume of [
@@ -207,7 +207,7 @@ describe("a refusal", () => {
 });
 
 describe("what is odd but harmless", () => {
-  it("an extra entry for an interrupt nobody raised, beside full cover, is ignored with a warning", async () => {
+  it("an extra entry for an interrupt nobody raised, beside full cover, is ignored with a warning (P76)", async () => {
     const { agent, a, b, unknown } = await held();
     const more = { ...unknown, interruptId: "int_nobody_else" };
     const good = await agent.resume([unknown, answerTo(b, "b"), more, answerTo(a, "a")]);

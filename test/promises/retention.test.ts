@@ -86,7 +86,7 @@ describe("a held turn whose time is up", () => {
     expect(seen).toEqual(["INPUT_TIMEOUT", "waiting TURN_RELEASED", "text INPUT_TIMEOUT", "ask INPUT_TIMEOUT"]);
   });
 
-  it("is over on arrival too, when its timer has not fired yet", async () => {
+  it("is over on arrival too, when its timer has not fired yet (P79)", async () => {
     const clock = createLateClock();
     const { agent: told, seen } = telling();
     const agent = agentUnderTest({ agent: told, retention: { ttlMs: 1_000 }, clock });

@@ -49,7 +49,7 @@ describe("questions asked together", () => {
     );
   });
 
-  it("must all be covered by the resume", async () => {
+  it("must all be covered by the resume (P74, P77)", async () => {
     const agent = agentUnderTest(three);
     const { interrupts } = await agent.run("go");
     const entries = interrupts.map((interrupt, index) => answerTo(interrupt, String(index)));
@@ -197,7 +197,7 @@ describe("the deadline of an outcome", () => {
 });
 
 describe("a resume that gives up some and answers others", () => {
-  it("rejects the ones and answers the others, and the turn goes on", async () => {
+  it("rejects the ones and answers the others, and the turn goes on (P74)", async () => {
     const seen: unknown[] = [];
     const agent = agentUnderTest(async (context) => {
       const one = context.input("One?").catch((error) => seen.push(error.code));
@@ -212,7 +212,7 @@ describe("a resume that gives up some and answers others", () => {
     expect((await agent.answer(third, "3")).result).toBe("3");
   });
 
-  it("delivers nothing before everything is checked", async () => {
+  it("delivers nothing before everything is checked (P74)", async () => {
     const agent = agentUnderTest(async (context) =>
       Promise.all([context.input("A?"), context.input("B?", { jsonSchema: { type: "integer" } })]),
     );

@@ -14,7 +14,7 @@ describe("the protocol version of an input", () => {
   });
 
   it.each(["1.1", "1.9", "1.10", "1", "1.0.0", "v1", "", "banana", "2", "2.x", " 2.0", "one.two"])(
-    "%j is served with a warning, and answered with our own",
+    "%j is served with a warning, and answered with our own (P41, P42)",
     async (version) => {
       const agent = agentUnderTest(async () => {});
       const run = await agent.run(versioned(version));
@@ -31,15 +31,18 @@ describe("the protocol version of an input", () => {
     },
   );
 
-  it.each(["2.0", "0.9", "10.0", "00.1"])("%j of another major line is refused before any run", async (version) => {
-    let entered = 0;
-    const agent = agentUnderTest(async () => void entered++);
-    const run = await agent.run(versioned(version));
-    expect(isLone(run)).toBe(true);
-    expect(endOf(run)).toBe("UNSUPPORTED_PROTOCOL_VERSION");
-    expect(run.error?.message).toContain(version);
-    expect(entered).toBe(0);
-  });
+  it.each(["2.0", "0.9", "10.0", "00.1"])(
+    "%j of another major line is refused before any run (P43)",
+    async (version) => {
+      let entered = 0;
+      const agent = agentUnderTest(async () => void entered++);
+      const run = await agent.run(versioned(version));
+      expect(isLone(run)).toBe(true);
+      expect(endOf(run)).toBe("UNSUPPORTED_PROTOCOL_VERSION");
+      expect(run.error?.message).toContain(version);
+      expect(entered).toBe(0);
+    },
+  );
 
   it("is the resume's own: what asked does not bind what answers", async () => {
     const agent = agentUnderTest(async (context) => context.input("A?"));

@@ -238,6 +238,8 @@ describe("calls", () => {
     expect(run.outcome).toEqual({ type: "success", pendingToolCallIds: ["c1", "c3"] });
     const { run: answered } = await emit([call("START"), call("RESULT")]);
     expect(answered.outcome).toEqual({ type: "success" });
+    const { run: backwards } = await emit([call("RESULT", "c1"), call("START", "c1"), call("START", "c2")]);
+    expect(backwards.outcome).toEqual({ type: "success", pendingToolCallIds: ["c2"] });
   });
 
   it("are complete once they have a result (P110)", async () => {
@@ -271,6 +273,11 @@ describe("calls", () => {
     expect(refused).toEqual([
       'TOOL_CALL_RESULT: the call "c" is for the client to answer.',
       'MESSAGES_SNAPSHOT: the call "c" is for the client to answer.',
+    ]);
+    const backwards = await emit([call("RESULT"), call("START")], { tools });
+    expect(shown(backwards.run)).toEqual(["TOOL_CALL_RESULT"]);
+    expect(backwards.refused).toEqual([
+      'TOOL_CALL_START: the call "c" has a result, and its tool is the client\'s to answer for.',
     ]);
   });
 

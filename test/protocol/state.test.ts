@@ -1,7 +1,9 @@
 /** The state: snapshots, patches that are tried before they go out, and the baseline they are computed against. */
 import { describe, expect, it } from "vitest";
+import { agentUnderTest } from "../support/agent-under-test.ts";
 import { checkWithClient } from "../support/client-check.ts";
 import { an, emit, emitting, shown } from "../support/emitting.ts";
+import { httpClient } from "../support/http-client.ts";
 import { soleInterrupt } from "../support/runs.ts";
 
 const delta = (...operations: object[]) => an("STATE_DELTA", { delta: operations });
@@ -18,9 +20,22 @@ describe("the state", () => {
   it("is {} where the input has none, so a patch has a baseline (P7, P118)", async () => {
     for (const state of [undefined, null]) {
       const { run } = await emit([delta({ op: "add", path: "/a", value: 1 })], { state } as never);
-      expect(shown(run)).toEqual(["STATE_DELTA"]);
       expect(run.state).toEqual({ a: 1 });
     }
+  });
+
+  it("goes out whole where the input has none: its client may hold null, and sends none then (P119)", async () => {
+    const served = agentUnderTest(async (context) => {
+      if (context.userText === "Forget") return context.setState(null);
+      return context.patchState([{ op: "add", path: "/a", value: 1 }]);
+    });
+    const client = httpClient({ post: (request) => served.handler.handle(request) });
+    await client.say("Forget");
+    expect(client.agent.state).toBeNull();
+    const run = await client.say("Remember");
+    expect(run.input).not.toHaveProperty("state");
+    expect(shown(run)).toEqual(["STATE_SNAPSHOT"]);
+    expect(client.agent.state).toEqual({ a: 1 });
   });
 
   it("is the input's until the run changes it, and then what its client computes (P118)", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentContext } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
 import { an, call, emit, emitting, shown, text } from "../support/emitting.ts";
-import { soleInterrupt, typesOf } from "../support/runs.ts";
+import { answerTo, soleInterrupt, typesOf } from "../support/runs.ts";
 
 const subagent = (what: "STARTED" | "FINISHED" | "ERROR", subagentRunId = "s", members: object = {}) =>
   an(`SUBAGENT_${what}`, {
@@ -174,6 +174,32 @@ describe("a subagent", () => {
   });
 });
 
+describe("reasoning", () => {
+  it("whose span and message share an id is one owner's (P104, P128)", async () => {
+    const { run, refused } = await emit([
+      subagent("STARTED"),
+      an("REASONING_START", { messageId: "r" }),
+      an("REASONING_MESSAGE_START", { messageId: "r", role: "reasoning", ...of("s") }),
+      an("REASONING_END", { messageId: "r" }),
+      an("REASONING_MESSAGE_START", { messageId: "q", role: "reasoning", ...of("s") }),
+      an("REASONING_MESSAGE_END", { messageId: "q" }),
+      an("REASONING_START", { messageId: "q" }),
+    ]);
+    expect(refused).toEqual([
+      'REASONING_MESSAGE_START: "r" was opened by another owner.',
+      'REASONING_START: "q" was opened by another owner.',
+    ]);
+    expect(shown(run)).toEqual([
+      "SUBAGENT_STARTED",
+      "REASONING_START",
+      "REASONING_END",
+      "REASONING_MESSAGE_START",
+      "REASONING_MESSAGE_END",
+      "SUBAGENT_FINISHED",
+    ]);
+  });
+});
+
 describe("a subagent that asks", () => {
   const nested = async (context: AgentContext) =>
     context.subagent({ name: "Outer" }, (outer) =>
@@ -231,6 +257,23 @@ describe("a subagent that asks", () => {
     const run = await agentUnderTest(keeping).run("Go");
     expect(shown(run)).toEqual(["SUBAGENT_STARTED", "SUBAGENT_FINISHED"]);
     expect(run.events[2]?.outcome).toEqual({ type: "suspended", interruptIds: ["i"] });
+  });
+
+  it("by work that outlives it asks as the run's own agent; so does what outlives a tool (P72, P82, P127)", async () => {
+    const agent = agentUnderTest(async (context) => {
+      const left: Promise<string>[] = [];
+      await context.subagent({ name: "Booker" }, async (inner) => void left.push(inner.input("Seat?")));
+      await context.toolCall("book", {}, async (_args, tool) => void left.push(tool.input("Meal?")));
+      return Promise.all(left);
+    });
+    const asked = await agent.run("Go");
+    expect(asked.interrupts.map(({ message }) => message)).toEqual(["Seat?", "Meal?"]);
+    for (const interrupt of asked.interrupts) {
+      expect(interrupt).not.toHaveProperty("subagentRunId");
+      expect(interrupt).not.toHaveProperty("toolCallId");
+    }
+    const answered = await agent.resume(asked.interrupts.map((each) => answerTo(each, `${each.message} yes`)));
+    expect(answered.result).toEqual(["Seat? yes", "Meal? yes"]);
   });
 
   it("may ask only what is an interrupt to the letter, each under its own id (P71, P72)", async () => {

@@ -23,8 +23,6 @@ type Input = Pick<RunAgentInput, "threadId" | "runId" | "messages"> & Partial<Ru
 
 /** Rejects when the client rejects, warns, or sees no terminating event. */
 export async function checkWithClient(body: string | Uint8Array, input: Input): Promise<ClientReading> {
-  if (process.env.SUPPRESS_TRANSFORMATION_WARNINGS)
-    throw new Error("SUPPRESS_TRANSFORMATION_WARNINGS makes the client keep silent.");
   const events: AGUIEvent[] = [];
   // A new instance has no pending interrupts, so it sends any resume as it is.
   const agent = new HttpAgent({
@@ -35,10 +33,9 @@ export async function checkWithClient(body: string | Uint8Array, input: Input): 
     fetch: async () => new Response(body as BodyInit, { headers: { "content-type": "text/event-stream" } }),
   });
   const { threadId: _, messages: __, state: ___, ...parameters } = input;
-  const { result, said } = await listen(() =>
+  const result = await withoutAWord(() =>
     agent.runAgent(parameters, { onEvent: ({ event }) => void events.push(event as AGUIEvent) }),
   );
-  if (said.length > 0) throw new Error(`The client warned: ${said.join("\n")}`);
   const last = events.at(-1)?.type;
   if (last !== "RUN_FINISHED" && last !== "RUN_ERROR")
     throw new Error(`The client's last event was ${last ?? "none"}.`);
@@ -56,7 +53,10 @@ const listening = new AsyncLocalStorage<string[]>();
 /** One tap for all checks that run at once. A new one each time: a spy left over an old tap would call itself through a reused one. */
 let tap: { users: number; warn: Console["warn"]; remove(): void } | undefined;
 
-async function listen<T>(run: () => Promise<T>): Promise<{ result: T; said: string[] }> {
+/** Runs the client. Rejects when it warns meanwhile. */
+export async function withoutAWord<T>(run: () => Promise<T>): Promise<T> {
+  if (process.env.SUPPRESS_TRANSFORMATION_WARNINGS)
+    throw new Error("SUPPRESS_TRANSFORMATION_WARNINGS makes the client keep silent.");
   const said: string[] = [];
   const mine = tap ?? tapConsole();
   tap = mine;
@@ -65,7 +65,8 @@ async function listen<T>(run: () => Promise<T>): Promise<{ result: T; said: stri
     const result = await listening.run(said, run);
     // A spy put in or taken out meanwhile would have taken the client's words with it: then nothing was checked.
     if (console.warn !== mine.warn) throw new Error("console.warn was replaced while the client ran.");
-    return { result, said };
+    if (said.length > 0) throw new Error(`The client warned: ${said.join("\n")}`);
+    return result;
   } finally {
     mine.users -= 1;
     if (mine.users === 0) {

@@ -5,10 +5,12 @@
  */
 import { HttpAgent, type Interrupt, type Message, type ResumeEntry } from "@ag-ui/client";
 import type { RunAgentInput } from "@ag-ui/core";
-import { checkStream, readFrames } from "../../src/testing/index.ts";
+import { checkStream, readFrames, type StreamExpectation } from "../../src/testing/index.ts";
 import { readRun, type TestRun } from "../../src/testing/test-run.ts";
 import { checked } from "./agent-under-test.ts";
+import { withoutAWord } from "./client-check.ts";
 import type { Post } from "./open-exchange.ts";
+import { asServerSentEvents, MEDIA_TYPE } from "./protobuf.ts";
 import { answerTo, giveUp } from "./runs.ts";
 
 type Parameters = NonNullable<globalThis.Parameters<HttpAgent["runAgent"]>[0]>;
@@ -34,6 +36,10 @@ export interface HttpClientOptions {
   readonly state?: unknown;
   /** Shared by all clients of one server: no interrupt id may come twice. */
   readonly seenInterruptIds?: Set<string>;
+  /** Accepted in place of what the client itself accepts: the protobuf binding's media type. */
+  readonly accept?: string;
+  /** Asked, when a stream has closed, what else it may show. Default: nothing else. */
+  readonly expects?: () => Pick<StreamExpectation, "replay" | "lateError">;
 }
 
 export function httpClient(options: HttpClientOptions): HttpClient {
@@ -47,10 +53,13 @@ export function httpClient(options: HttpClientOptions): HttpClient {
     initialMessages: messages,
     initialState: options.state ?? {},
     async fetch(address, init) {
-      const response = await post(new Request(address, init));
-      if (response.body === null || response.headers.get("content-type") !== "text/event-stream") return response;
+      const request = new Request(address, init);
+      if (options.accept !== undefined) request.headers.set("accept", options.accept);
+      const response = await post(request);
+      const type = response.headers.get("content-type") ?? "";
+      if (response.body === null || !["text/event-stream", MEDIA_TYPE].includes(type)) return response;
       const [live, copy] = response.body.tee();
-      const body = new Response(copy).text();
+      const body = type === MEDIA_TYPE ? asServerSentEvents(new Response(copy)) : new Response(copy).text();
       // A client that leaves cuts both; the copy is then nobody's.
       body.catch(() => {});
       recorded = { input: JSON.parse(String(init?.body)), body };
@@ -60,13 +69,19 @@ export function httpClient(options: HttpClientOptions): HttpClient {
 
   async function run(parameters: Parameters = {}): Promise<TestRun> {
     recorded = undefined;
-    await agent.runAgent(parameters);
+    await withoutAWord(() => agent.runAgent(parameters));
     const { input, body } = recorded as unknown as { input: RunAgentInput; body: Promise<string> };
     const frames = readFrames(await body);
     const last = frames.frames.at(-1)?.event;
     const asked: { id: string }[] = last?.outcome?.interrupts ?? [];
     const redelivered = !input.resume?.length && asked.length > 0 && asked.every(({ id }) => seenInterruptIds.has(id));
-    checkStream(frames.frames, { threadId, runId: input.runId, seenInterruptIds, redelivered });
+    checkStream(frames.frames, {
+      ...options.expects?.(),
+      threadId,
+      runId: input.runId,
+      seenInterruptIds,
+      redelivered,
+    });
     return checked(readRun(frames, input));
   }
 

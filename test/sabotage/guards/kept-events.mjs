@@ -41,12 +41,16 @@ export const keptEvents = [
       "emitting",
     ],
   ),
-  ...of("state", [
-    "a client whose state differs is told the whole",
-    "if (!this.#patched || !this.#isAstray()) return undefined;",
-    "return undefined;",
+  ...of(
     "state",
-  ]),
+    [
+      "a client whose state differs is told the whole",
+      "if (!mustAgree || !this.#isAstray()) return undefined;",
+      "return undefined;",
+      "state",
+    ],
+    ["an owner is told the state a turn came to alone", "this.#lost = true;", "", "finishing-alone"],
+  ),
   ...of(
     "carriage",
     [

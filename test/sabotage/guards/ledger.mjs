@@ -60,12 +60,7 @@ export const ledger = [
       "const interruptIds: string[] = [];",
       "ledger-and-reopening",
     ],
-    [
-      "a call whose result went out is answered",
-      "if (this.#calls?.has(id)) this.#calls.set(id, true);",
-      "",
-      "ledger-and-reopening",
-    ],
+    ["a call whose result went out is answered", "this.#calls.set(id, true);", "", "ledger-and-reopening"],
     ["half a pair goes out at the end", 'out.push(appendTo(item, "\\ufffd"));', "", "text"],
   ),
   ...of("items", [

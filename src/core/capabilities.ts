@@ -7,8 +7,9 @@ import type { Settings } from "./options.ts";
 
 /** Merges group by group; a group the application gives adds to what is derived. */
 export function capabilities(settings: Settings): AgentCapabilities {
-  const { hold, humanInput, approvals, protobuf, capabilities: declared } = settings;
-  const interrupts = hold && humanInput === undefined;
+  const { agent, hold, humanInput, approvals, protobuf, capabilities: declared } = settings;
+  const holds = hold && humanInput === undefined;
+  const interrupts = holds || agent.keepsInterrupts === true;
   const asks = hold || humanInput !== undefined;
   const derived: AgentCapabilities = {
     transport: { streaming: true, ...(protobuf ? { httpBinary: true } : {}) },
@@ -16,7 +17,7 @@ export function capabilities(settings: Settings): AgentCapabilities {
       supported: true,
       approvals: asks,
       interrupts,
-      approveWithEdits: interrupts && approvals.allowEdits,
+      approveWithEdits: holds && approvals.allowEdits,
     },
   };
   const merged: AgentCapabilities = { ...declared };
@@ -24,6 +25,7 @@ export function capabilities(settings: Settings): AgentCapabilities {
   merged.humanInTheLoop = { ...derived.humanInTheLoop, ...declared.humanInTheLoop };
   // What cannot be is not declared, whatever the application says.
   if (!protobuf && merged.transport.httpBinary) merged.transport.httpBinary = false;
-  if (!interrupts) Object.assign(merged.humanInTheLoop, { interrupts: false, approveWithEdits: false });
+  if (!interrupts) merged.humanInTheLoop.interrupts = false;
+  if (!holds) merged.humanInTheLoop.approveWithEdits = false;
   return merged;
 }

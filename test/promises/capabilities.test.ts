@@ -112,6 +112,16 @@ describe("what is declared as true is done, and the option that takes it away de
     }
   });
 
+  it("humanInTheLoop.interrupts: an agent that keeps its own ends as an interrupt, also where nothing is held", async () => {
+    const agent = Object.assign(
+      async (context: AgentContext) => context.interrupted([{ id: "its own", reason: "input" }]),
+      { keepsInterrupts: true },
+    );
+    const options = { agent, hold: false };
+    expect((await capabilitiesOf(options)).humanInTheLoop).toMatchObject({ interrupts: true, approveWithEdits: false });
+    expect(soleInterrupt(await agentUnderTest(options).run("Go")).id).toBe("its own");
+  });
+
   it("humanInTheLoop.approvals: a gated call runs once it is approved, by the client or a hook; never with hold: false", async () => {
     let ran = 0;
     const book = (context: AgentContext) =>

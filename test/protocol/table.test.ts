@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 const script = new URL("../../scripts/protocol-table.mjs", import.meta.url);
 const { findTests, pageOf, problemsOf } = await import(script.href);
 
-describe("the table of the protocol's obligations", () => {
+describe("the table of docs/protocol.md", () => {
   it("is fresh, has no MUST that nothing shows and no reason excuses, and no number that does not exist", () => {
     const { status, stderr } = spawnSync(process.execPath, [fileURLToPath(script), "--check"], { encoding: "utf8" });
     expect([stderr, status]).toEqual(["", 0]);

@@ -19,6 +19,7 @@ export default defineConfig({
     coverage: { provider: "v8", include: ["src/**/*.ts", "adapters/**/*.ts"] },
     // One for each core: the default leaves a core free, which on two cores means one worker.
     maxWorkers: "100%",
+    teardownTimeout: 3_000,
     projects: [
       // One process after another would load the same modules for each of its files, which took longer than the tests.
       { test: { ...node, name: "node", exclude: [...defaultExclude, ...ALONE], isolate: false } },

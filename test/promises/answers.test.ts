@@ -107,6 +107,7 @@ describe("an answer with a Standard Schema", () => {
       const refused = await agent.answer(interrupt, "yes");
       expect(endOf(refused)).toBe("INTERRUPT_PAYLOAD_REFUSED");
       expect(refused.raw).not.toContain("broken");
+      expect(refused.error?.message).toContain("(it could not be checked)");
       expect(agent.errors).toEqual([{ error: failure, threadId: "thread-1", runId: "run-2" }]);
       expect(seen).toEqual([]);
       expect(agent.handler.stats().held).toBe(1);

@@ -241,10 +241,10 @@ describe("what is odd but harmless", () => {
     const interrupt = soleInterrupt(await agent.run("go"));
     const { interruptId, status, metadata } = answerTo(interrupt, {});
     const good = await agent.resume([
-      { interruptId, status, payload: { a: 1, b: { c: 2, d: [3] } }, metadata: metadata ?? {} },
-      { metadata: metadata ?? {}, payload: { b: { d: [3], c: 2 }, a: 1 }, status, interruptId },
+      { interruptId, status, payload: { a: 1, b: { c: 2, d: [3, null] } }, metadata: metadata ?? {} },
+      { metadata: metadata ?? {}, payload: { b: { d: [3, null], c: 2 }, a: 1 }, status, interruptId },
     ]);
-    expect(good.result).toEqual({ a: 1, b: { c: 2, d: [3] } });
+    expect(good.result).toEqual({ a: 1, b: { c: 2, d: [3, null] } });
     expect(agent.warnings).toEqual([]);
   });
 

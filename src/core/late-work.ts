@@ -16,14 +16,13 @@ export class LateWork {
   }
 
   /**
-   * Once all of it has settled, how the run failed after all; `undefined` where there is nothing to wait for.
-   * Resolves to nothing when it went well, or is given up on after `closeTimeoutMs`.
+   * Once all of it has settled, how the run failed after all. Resolves to nothing when it went well, or is given
+   * up on after `closeTimeoutMs`.
    */
   over(
     { clock, closeTimeoutMs }: { clock: Clock; closeTimeoutMs: number },
     tell: { report: (error: unknown) => void; gaveUp: () => void },
-  ): Promise<Ending | undefined> | undefined {
-    if (this.#works.length === 0) return undefined;
+  ): Promise<Ending | undefined> {
     return new Promise((resolve) => {
       const forget = at(clock, clock.now() + closeTimeoutMs, () => {
         tell.gaveUp();

@@ -182,6 +182,38 @@ describe("a history, as the model is told it", () => {
     ]);
   });
 
+  it("has a tool's media by address or by value, of any type of its kind where none is said", async () => {
+    const { prompt } = await told([
+      user([
+        { type: "text", text: "" },
+        { type: "image", source: { type: "url", value: "https://x.test/a" } },
+        { type: "document", source: { type: "url", value: "https://x.test/b" } },
+      ]),
+      called("a"),
+      result("a", [
+        { type: "image", source: { type: "url", value: "https://x.test/a" } },
+        { type: "document", source: { type: "url", value: "https://x.test/b", mimeType: "application/pdf" } },
+        { type: "audio", source: { type: "data", value: "aGk=", mimeType: "audio/wav" } },
+      ]),
+    ]);
+    expect(prompt[0]?.content).toMatchObject([
+      { type: "file", data: new URL("https://x.test/a"), mediaType: "image/*" },
+      { type: "file", data: new URL("https://x.test/b"), mediaType: "application/octet-stream" },
+    ]);
+    expect(prompt[2]?.content).toMatchObject([
+      {
+        output: {
+          type: "content",
+          value: [
+            { type: "image-url", url: "https://x.test/a" },
+            { type: "file-url", url: "https://x.test/b", mediaType: "application/pdf" },
+            { type: "file-data", data: "aGk=", mediaType: "audio/wav" },
+          ],
+        },
+      },
+    ]);
+  });
+
   it.each([
     ["arguments that are no JSON", '{"n":'],
     ["no arguments at all", ""],

@@ -1,4 +1,4 @@
-import { jsonSchema, type ToolSet, tool } from "ai";
+import { jsonSchema, type Tool, type ToolSet, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { aiAgent, contextOf } from "../../src/agents/ai-sdk.ts";
@@ -237,6 +237,40 @@ describe("a tool's result", () => {
       { type: "image", source: { type: "data", value: "aGk=", mimeType: "image/png" } },
     ]);
     expect(resultsIn(model.prompts[1])[0]?.[1]).toMatchObject({ type: "content", value: [{}, { type: "image-data" }] });
+  });
+
+  it.each<[string, Awaited<ReturnType<NonNullable<Tool["toModelOutput"]>>>, unknown]>([
+    ["an error in words", { type: "error-text", value: "No seat." }, "No seat."],
+    ["JSON that is a text", { type: "json", value: "12C" }, "12C"],
+    ["an error in JSON", { type: "error-json", value: { code: 4 } }, '{"code":4}'],
+    ["a denial with its reason", { type: "execution-denied", reason: "Not today." }, "Not today."],
+    ["a denial without one", { type: "execution-denied" }, ""],
+    ["no part at all", { type: "content", value: [] }, ""],
+    ["what only its provider can read", { type: "content", value: [{ type: "file-id", fileId: "f1" }] as never }, ""],
+    [
+      "media of all kinds",
+      {
+        type: "content",
+        value: [
+          { type: "media", data: "aGk=", mediaType: "audio/wav" },
+          { type: "file-data", data: "aGk=", mediaType: "video/mp4" },
+          { type: "image-url", url: "https://x.test/a" },
+          { type: "file-url", url: "https://x.test/b" },
+        ],
+      },
+      [
+        { type: "audio", source: { type: "data", value: "aGk=", mimeType: "audio/wav" } },
+        { type: "video", source: { type: "data", value: "aGk=", mimeType: "video/mp4" } },
+        { type: "image", source: { type: "url", value: "https://x.test/a" } },
+        { type: "document", source: { type: "url", value: "https://x.test/b" } },
+      ],
+    ],
+  ])("reaches the client as %s", async (_what, output, shown) => {
+    const model = scripted(calls(call("a", "look", {})), says("ok"));
+    const look = tool({ inputSchema: z.object({}), execute: () => "raw", toModelOutput: () => output });
+    const run = await agentUnderTest(aiAgent({ model, tools: { look } })).run("go");
+    expect(run.events.find(({ type }) => type === "TOOL_CALL_RESULT")?.content).toEqual(shown);
+    expect(resultsIn(model.prompts[1])[0]?.[1]).toMatchObject({ type: output.type });
   });
 
   it("is the last of its versions", async () => {

@@ -49,4 +49,32 @@ describe("echoProofs", () => {
     expect(handler.stats().refused).toEqual({ INTERRUPT_NOT_PROVEN: 1 });
     await handler.close();
   });
+
+  it("remembers as many threads as it may, the latest ones", async () => {
+    const answered: string[] = [];
+    const handler = createHandler({
+      agent: async (context) => {
+        await context.input("Book LH441?");
+        answered.push(context.run.threadId);
+      },
+    });
+    const echo = echoProofs({ maxThreads: 2 });
+    const asked = ["one", "two", "three"].map((threadId) => {
+      const agent = new HttpAgent({
+        url: "http://agent.test/",
+        threadId,
+        fetch: (url, init) => handler.handle(new Request(url, init)),
+      });
+      agent.use(echo);
+      return agent;
+    });
+    for (const agent of asked) await agent.runAgent();
+    for (const agent of asked)
+      await agent.runAgent({
+        resume: agent.pendingInterrupts.map(({ id }) => ({ interruptId: id, status: "resolved", payload: "yes" })),
+      });
+    expect(answered).toEqual(["two", "three"]);
+    expect(handler.stats().refused).toEqual({ INTERRUPT_NOT_PROVEN: 1 });
+    await handler.close();
+  });
 });

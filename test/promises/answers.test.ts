@@ -107,10 +107,31 @@ describe("an answer with a Standard Schema", () => {
       const refused = await agent.answer(interrupt, "yes");
       expect(endOf(refused)).toBe("INTERRUPT_PAYLOAD_REFUSED");
       expect(refused.raw).not.toContain("broken");
+      expect(refused.error?.message).toContain("(it could not be checked)");
       expect(agent.errors).toEqual([{ error: failure, threadId: "thread-1", runId: "run-2" }]);
       expect(seen).toEqual([]);
       expect(agent.handler.stats().held).toBe(1);
     }
+  });
+
+  it("says what is wrong in its own words: three issues at most, each at its place, however that is written", async () => {
+    const given: { message: string; path?: (PropertyKey | { key: PropertyKey })[] }[][] = [
+      [
+        { message: "too short", path: ["seat", { key: "row" }] },
+        { message: "unknown", path: [] },
+        { message: "no number", path: [{ key: 0 }] },
+        { message: "never said" },
+      ],
+      [],
+    ];
+    const { agent, seen } = asking((context) =>
+      context.input("Any?", { schema: schemaOf(() => ({ issues: given.shift() ?? [] })) }),
+    );
+    const interrupt = soleInterrupt(await agent.run("go"));
+    const worded = async () => String((await agent.answer(interrupt, "x")).events.at(-1)?.message);
+    expect(await worded()).toContain("(seat.row: too short; unknown; 0: no number)");
+    expect(await worded()).toContain("(it does not match the schema)");
+    expect(seen).toEqual([]);
   });
 
   it("is shown by the JSON Schema beside it, where there is one, but validated by itself", async () => {

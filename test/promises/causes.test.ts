@@ -88,16 +88,20 @@ describe("a late answer is told why", () => {
     expect(refused.error?.message).toMatch(/threadId/);
   });
 
-  it.each(["int_made-up", "", "__proto__", `int_${"A".repeat(31)}`, "int_AAAAAAAA_AAAAAAAAAAAAAAAAAAAAAAA"])(
-    "unknown, for the id %j, which no instance has issued",
-    async (interruptId) => {
-      const agent = agentUnderTest(one);
-      await ask(agent, "another");
-      expect(endOf(await agent.run({ resume: [{ interruptId, status: "cancelled" }] }))).toBe(
-        "INTERRUPT_NOT_HELD (unknown)",
-      );
-    },
-  );
+  it.each([
+    "int_made-up",
+    `xint_${"A".repeat(8)}_${"A".repeat(22)}`,
+    "",
+    "__proto__",
+    `int_${"A".repeat(31)}`,
+    "int_AAAAAAAA_AAAAAAAAAAAAAAAAAAAAAAA",
+  ])("unknown, for the id %j, which no instance has issued", async (interruptId) => {
+    const agent = agentUnderTest(one);
+    await ask(agent, "another");
+    expect(endOf(await agent.run({ resume: [{ interruptId, status: "cancelled" }] }))).toBe(
+      "INTERRUPT_NOT_HELD (unknown)",
+    );
+  });
 
   it("unknown, for an id of this instance that is still open elsewhere", async () => {
     const agent = agentUnderTest(one);

@@ -232,3 +232,45 @@ describe("a client that leaves around the question", () => {
     expect(endOf(await agent.answer(interrupt, "again"))).toBe("INTERRUPT_NOT_HELD (answered)");
   });
 });
+
+describe("a turn that unwinds long after its client left", () => {
+  /** A first turn that was left and has not unwound, and what its thread does meanwhile. */
+  async function leftBehind() {
+    const [slow, work] = [defer(), defer()];
+    const unwound: string[] = [];
+    const agent = agentUnderTest({
+      limits: { queuedRuns: 0 },
+      agent: async (context) => {
+        if (context.userText === "ask") return context.input("A?");
+        await context.text("Working");
+        await (context.userText === "slow" ? slow : work).promise;
+        unwound.push(context.userText);
+      },
+    });
+    const open = await leavable(agent, { messages: [{ id: "m", role: "user", content: "slow" }] });
+    await open.leave("both");
+    const unwind = async () => {
+      slow.resolve();
+      await agent.clock.advance(0);
+      expect(unwound).toEqual(["slow"]);
+    };
+    return { agent, work, unwind };
+  }
+
+  it("leaves the one that runs in its thread by then active", async () => {
+    const { agent, work, unwind } = await leftBehind();
+    const running = await openExchange(agent.handler.handle);
+    await running.read(2);
+    await unwind();
+    expect(endOf(await agent.run("another"))).toBe("THREAD_BUSY");
+    work.resolve();
+    expect(endOf(await running.rest())).toBe("success");
+  });
+
+  it("leaves the one that is held in its thread by then held", async () => {
+    const { agent, unwind } = await leftBehind();
+    const interrupt = soleInterrupt(await agent.run("ask"));
+    await unwind();
+    expect((await agent.answer(interrupt, "yes")).result).toBe("yes");
+  });
+});

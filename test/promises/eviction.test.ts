@@ -127,6 +127,16 @@ describe("the quota of one identity", () => {
     expect(agent.handler.stats()).toMatchObject({ held: 1, evicted: 0, answered: 1, abandoned: 1, expired: 1 });
   });
 
+  it("still counts those that go on being held when one of them has been answered", async () => {
+    const agent = agentUnderTest({ agent: one, retention: { maxHeld: 10, maxHeldPerIdentity: 2 } });
+    const anna = { identity: "anna" };
+    const first = soleInterrupt(await agent.run({ threadId: "a1" }, anna));
+    await agent.run({ threadId: "a2" }, anna);
+    await agent.answer(first, "a");
+    for (const threadId of ["a3", "a4"]) await agent.run({ threadId }, anna);
+    expect(heldBy(agent)).toEqual(["a3", "a4"]);
+  });
+
   it("holds beside the limit for all", async () => {
     const agent = agentUnderTest({ agent: one, retention: { maxHeld: 3, maxHeldPerIdentity: 2 } });
     for (const [threadId, identity] of [
@@ -137,5 +147,40 @@ describe("the quota of one identity", () => {
     ] as const)
       await agent.run({ threadId }, { identity });
     expect(heldBy(agent)).toEqual(["b1", "b2", "c1"]);
+  });
+});
+
+describe("onHold", () => {
+  it("is told how many are held each time that has changed, and only then", async () => {
+    const held: number[] = [];
+    const agent = agentUnderTest({
+      agent: async (context) => context.threadId === "plain" || context.input("A?"),
+      retention: { ttlMs: 1_000, maxHeld: 2 },
+      onHold: (now) => held.push(now),
+    });
+    const a = soleInterrupt(await agent.run({ threadId: "a" }));
+    await agent.run({ threadId: "plain" });
+    await agent.run({ threadId: "b" });
+    expect(held).toEqual([1, 2]);
+    // Of the two that are held one makes room.
+    await agent.run({ threadId: "c" });
+    expect(held).toEqual([1, 2, 3, 2]);
+    await agent.answer(a, "too late");
+    await agent.abandon(soleInterrupt(await agent.run({ threadId: "d" })));
+    expect(held).toEqual([1, 2, 3, 2, 3, 2, 1]);
+    await agent.clock.advance(1_000);
+    expect(held).toEqual([1, 2, 3, 2, 3, 2, 1, 0]);
+  });
+});
+
+describe("however many turns are held", () => {
+  it("one timer serves their retention, and none where nothing is held", async () => {
+    const agent = agentUnderTest({ agent: one, retention: { ttlMs: 1_000 }, keepAliveMs: 0 });
+    const before = agent.clock.pending;
+    const asked = [];
+    for (const threadId of ["a", "b", "c"]) asked.push(soleInterrupt(await agent.run({ threadId })));
+    expect(agent.clock.pending).toBe(before + 1);
+    for (const interrupt of asked) await agent.answer(interrupt, "yes");
+    expect(agent.clock.pending).toBe(before);
   });
 });

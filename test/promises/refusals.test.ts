@@ -2,6 +2,7 @@ import type { ResumeEntry } from "@ag-ui/core";
 import { describe, expect, it } from "vitest";
 import { type AgentContext, RefusalCode } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
+import { inputOf, requestOf } from "../support/open-exchange.ts";
 import { defer } from "../support/promises.ts";
 import { answerTo, endOf, giveUp, isLone, proofOf, soleInterrupt, twoInterrupts } from "../support/runs.ts";
 
@@ -240,10 +241,36 @@ describe("what is odd but harmless", () => {
     const interrupt = soleInterrupt(await agent.run("go"));
     const { interruptId, status, metadata } = answerTo(interrupt, {});
     const good = await agent.resume([
-      { interruptId, status, payload: { a: 1, b: { c: 2, d: [3] } }, metadata: metadata ?? {} },
-      { metadata: metadata ?? {}, payload: { b: { d: [3], c: 2 }, a: 1 }, status, interruptId },
+      { interruptId, status, payload: { a: 1, b: { c: 2, d: [3, null] } }, metadata: metadata ?? {} },
+      { metadata: metadata ?? {}, payload: { b: { d: [3, null], c: 2 }, a: 1 }, status, interruptId },
     ]);
-    expect(good.result).toEqual({ a: 1, b: { c: 2, d: [3] } });
+    expect(good.result).toEqual({ a: 1, b: { c: 2, d: [3, null] } });
     expect(agent.warnings).toEqual([]);
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ["a list and an object with its places", [1], { 0: 1 }],
+    ["a text and an object with its letters", "a", { 0: "a" }],
+    ["nothing and an empty object", [null], [{}]],
+    ["two numbers", 5, 6],
+    ["two lists in another order", [1, 2], [2, 1]],
+  ])("duplicates that only look alike are refused: %s", async (_what, payload, other) => {
+    const agent = agentUnderTest(async (context) => context.input("A?", { jsonSchema: {} }));
+    const interrupt = soleInterrupt(await agent.run("go"));
+    const refused = await agent.resume([answerTo(interrupt, payload), answerTo(interrupt, other)]);
+    expect(endOf(refused)).toBe("INTERRUPT_NOT_OUTSTANDING");
+    expect(refused.error?.message).toMatch(/answer the same interrupt differently/);
+    expect((await agent.answer(interrupt, payload)).result).toEqual(payload);
+  });
+
+  it("duplicates nested too deeply to compare are refused, and the question stays open", async () => {
+    const agent = agentUnderTest(async (context) => context.input("A?"));
+    const interrupt = soleInterrupt(await agent.run("go"));
+    const entry = JSON.stringify(answerTo(interrupt, "deep"));
+    const deep = entry.replace('"deep"', `${"[".repeat(20_000)}${"]".repeat(20_000)}`);
+    const input = JSON.stringify(inputOf({ resume: [] })).replace('"resume":[]', `"resume":[${deep},${deep}]`);
+    const response = await agent.handler.handle(requestOf(input));
+    expect(await response.text()).toContain('"code":"INTERRUPT_NOT_OUTSTANDING"');
+    expect((await agent.answer(interrupt, "yes")).result).toBe("yes");
   });
 });

@@ -63,6 +63,27 @@ describe("text", () => {
     expect(run.result).toBe("the model broke off");
   });
 
+  it("is ended once, also where the agent ended its message by an event, and then begins another", async () => {
+    const agent = agentUnderTest(async (context) => {
+      const messageId = await context.text("One.");
+      await context.emit({ type: "TEXT_MESSAGE_END", messageId });
+      await context.text("Two.");
+      const thought = await context.reasoning("Hm.");
+      await context.emit({ type: "REASONING_MESSAGE_END", messageId: thought });
+      await context.emit({ type: "REASONING_END", messageId: thought });
+    });
+    const run = await agent.run("Go");
+    expect(typesOf(run).slice(1, -1)).toEqual([
+      ...MESSAGE,
+      ...MESSAGE,
+      "REASONING_START",
+      "REASONING_MESSAGE_START",
+      "REASONING_MESSAGE_CONTENT",
+      "REASONING_MESSAGE_END",
+      "REASONING_END",
+    ]);
+  });
+
   it("sends no empty delta, and an empty message is still one", async () => {
     const agent = agentUnderTest(async (context) => {
       await context.text("");

@@ -34,6 +34,25 @@ describe("chunks", () => {
     ]);
   });
 
+  it("may say again what they were opened with, and keep what every event may have", async () => {
+    const { run, refused } = await emit([
+      chunk({ messageId: "m", timestamp: 1, rawEvent: { provider: "x" } }),
+      chunk({ messageId: "m", role: "assistant", delta: "a", timestamp: 2 }),
+      chunk({ name: "Booker", delta: "b" }),
+      callChunk({ toolCallId: "c", toolCallName: "book", delta: "{}" }),
+      callChunk({ toolCallName: "cancel", delta: "{}" }),
+    ]);
+    expect(run.events.slice(1, 4)).toEqual([
+      { type: "TEXT_MESSAGE_START", messageId: "m", role: "assistant", timestamp: 1, rawEvent: { provider: "x" } },
+      { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "a", timestamp: 2 },
+      { type: "TEXT_MESSAGE_END", messageId: "m" },
+    ]);
+    expect(refused).toEqual([
+      'TEXT_MESSAGE_CHUNK: "m" was opened with another name.',
+      'TOOL_CALL_CHUNK: "c" was opened with another toolCallName.',
+    ]);
+  });
+
   it("with another id open another item (P106)", async () => {
     const { run } = await emit([chunk({ messageId: "m1", delta: "a" }), chunk({ messageId: "m2", delta: "b" })]);
     const { messages } = await checkWithClient(run.raw, run.input as never);

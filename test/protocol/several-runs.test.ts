@@ -176,6 +176,20 @@ describe("runs that are replayed", () => {
     expect(agent.refused).toEqual(["gone"]);
   });
 
+  it("are replayed once: a second time meanwhile is refused, and the first goes on", async () => {
+    const loaded = defer<readonly ReplayedRun[]>();
+    const refused: string[] = [];
+    const agent = agentUnderTest(async (context) => {
+      const first = context.replay(loaded.promise);
+      await context.replay([]).catch((error) => refused.push(error.message));
+      loaded.resolve([]);
+      await first;
+      await context.text("Live.");
+    });
+    expect(typesOf(await agent.run("Go"))).toEqual(LIVE);
+    expect(refused).toEqual(["Earlier runs are being replayed already."]);
+  });
+
   it("are waited for: what is emitted or asked meanwhile is refused", async () => {
     const loaded = defer<readonly ReplayedRun[]>();
     const refused: string[] = [];

@@ -7,7 +7,7 @@ const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import
 
 it("CONTRIBUTING.md names every command of package.json, and no other", () => {
   const { prose } = pageUnderTest("CONTRIBUTING.md");
-  const named = [...prose.values()].join("").matchAll(/`npm (?:run )?([\w:]+)/g);
+  const named = [...prose.values()].join("").matchAll(/npm (?:run )?([\w:]+)/g);
   const known = Object.keys(scripts).filter((name) => !name.startsWith("pre"));
   expect([...new Set([...named].map(([, name]) => name))].filter((name) => name !== "ci").sort()).toEqual(known.sort());
 });

@@ -19,7 +19,14 @@ const handler = createHandler({
       "refund",
       { booking: "K7Q2MX", euros: 412 },
       ({ booking, euros }) => `${euros} EUR for ${booking} are on their way.`,
-      { approval: { message: "Refund this booking?", allowEdits: true } },
+      {
+        approval: { message: "Refund 412 EUR for K7Q2MX?", allowEdits: true },
+        argsSchema: {
+          type: "object",
+          properties: { booking: { type: "string" }, euros: { type: "number", minimum: 0, maximum: 412 } },
+          required: ["booking", "euros"],
+        },
+      },
     );
     await context.text(result);
   },

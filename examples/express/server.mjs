@@ -8,6 +8,8 @@
  * In another terminal:
  *
  *     curl -N http://127.0.0.1:8787/agent -H 'content-type: application/json' -d '{"threadId":"thread-1","runId":"run-1","messages":[]}'
+ *
+ * It asks. How an answer is sent is in docs/clients.md; here it goes to `/agent`, and `true` approves.
  */
 import express from "express";
 import { createHandler } from "holdline";

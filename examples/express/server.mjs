@@ -8,6 +8,8 @@
  * In another terminal:
  *
  *     curl -N http://127.0.0.1:8787/agent -H 'content-type: application/json' -d '{"threadId":"thread-1","runId":"run-1","messages":[]}'
+ *
+ * It asks. How an answer is sent is in docs/clients.md; here it goes to `/agent`, and `true` approves.
  */
 import express from "express";
 import { createHandler } from "holdline";
@@ -19,7 +21,14 @@ const handler = createHandler({
       "refund",
       { booking: "K7Q2MX", euros: 412 },
       ({ booking, euros }) => `${euros} EUR for ${booking} are on their way.`,
-      { approval: { message: "Refund this booking?", allowEdits: true } },
+      {
+        approval: { message: "Refund 412 EUR for K7Q2MX?", allowEdits: true },
+        argsSchema: {
+          type: "object",
+          properties: { booking: { type: "string" }, euros: { type: "number", minimum: 0, maximum: 412 } },
+          required: ["booking", "euros"],
+        },
+      },
     );
     await context.text(result);
   },

@@ -9,6 +9,8 @@
  * In another terminal, as Ada:
  *
  *     curl -N http://127.0.0.1:8787/agent -H 'authorization: Bearer ada-secret' -H 'content-type: application/json' -d '{"threadId":"thread-1","runId":"run-1","messages":[]}'
+ *
+ * It asks. How an answer is sent is in docs/clients.md; here it goes to `/agent`, with the same `authorization`.
  */
 import { serve } from "@hono/node-server";
 import { createHandler } from "holdline";

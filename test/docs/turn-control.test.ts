@@ -93,7 +93,8 @@ describe("docs/turn-control.md", () => {
     expect(named).toEqual([
       "context.inputRequired(prompt, { reason? })",
       "request_input({ prompt, reason? })",
-      "turnControl",
+      "augments: [turnControl]",
+      "agent.yaml",
     ]);
     expect(membersOf("src/core/agent.ts", "AgentContext")).toContain("inputRequired");
     expect(REQUEST_INPUT).toBe("request_input");

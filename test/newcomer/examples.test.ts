@@ -68,7 +68,7 @@ describe("the example for Express", () => {
   it("refunds what was approved, with the arguments that its human changed", async () => {
     const { url, running, ask } = await serveExample("express/server.mjs");
     const question = soleQuestion(await ask());
-    expect(question).toMatchObject({ message: "Refund this booking?", reason: "tool_approval" });
+    expect(question).toMatchObject({ message: "Refund 412 EUR for K7Q2MX?", reason: "tool_approval" });
 
     // The process has been told to end, and lets the open question be answered.
     running.child.kill("SIGTERM");

@@ -1,6 +1,6 @@
 /** What somebody does who has never seen the project: the commands, in a folder where nothing is. */
 import { execFile } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -31,6 +31,7 @@ describe("a newcomer, in a fresh folder", () => {
     const { stdout } = await run("npx", "holdline", "create", "demo", "--yes");
     expect(stdout).toMatch(/demo is made\.\s+cd demo\s+npx holdline run/);
     expect(readdirSync(folder).filter((name) => name.startsWith("."))).toEqual([]);
+    expect(readFileSync(join(folder, "demo/README.md"), "utf8")).toMatch(/^# demo\n/);
     const project = await runProject(".", [], { command: ["npx", "holdline"], cwd: join(folder, "demo") });
 
     const client = httpClient({ url: project.agentUrl });

@@ -117,7 +117,9 @@ export function createNarrator() {
     /** Says where the agent is and what to type. @param {string} servedAt */
     begin(servedAt) {
       url = servedAt;
-      console.log(`A travel desk is served at ${url}\n\nOpen it in a browser, or copy a line into another terminal:`);
+      console.log(
+        `A travel desk is served at ${url}\n\nOpen it in a browser and write "book", "refund" or "trip", or copy a line into another terminal:`,
+      );
       for (const [threadId, content, shows] of STARTS) {
         const input = { threadId, runId: "run-1", messages: [{ id: "m1", role: "user", content }] };
         console.log(`\n# ${shows}\n${curl(url, input)}`);

@@ -4,6 +4,7 @@ import { toNodeListener } from "../../adapters/node.ts";
 import { isLoopback } from "../console/admin.ts";
 import { browserOf, consolePage } from "../console/index.ts";
 import { type Agent, createHandler } from "../index.ts";
+import type { ProjectTool } from "../project/index.ts";
 import { describeOptions, describeTools } from "./admin-facts.ts";
 import { modelAgent } from "./engine/openai-compatible.ts";
 import { scriptedAgent } from "./engine/scripted.ts";
@@ -25,7 +26,11 @@ export async function serveProject(project: Project, { host, port }: { host: str
     retention: withoutUndefined(config.retention),
     identify: browserOf,
     validate: true,
-    capabilities: { identity: { name: config.name } },
+    capabilities: {
+      identity: { name: config.name },
+      // Which the tools say here, each for itself; the handler knows of its own options only.
+      humanInTheLoop: { approveWithEdits: [...project.tools.values()].some(allowsEdits) },
+    },
   });
   const page = consolePage({
     endpoint: "/agent",
@@ -68,6 +73,9 @@ function createAgent({ config, instructions, tools, turnControl, script, imports
   if (engine.provider !== "openai-compatible") throw new TypeError("The scripted engine needs a script.");
   return modelAgent({ engine, instructions, tools, turnControl, importFromProject: imports.package });
 }
+
+const allowsEdits = ({ approval }: ProjectTool): boolean =>
+  typeof approval === "object" && approval.allowEdits === true;
 
 async function servePage(page: ReturnType<typeof consolePage>, request: IncomingMessage, response: ServerResponse) {
   const headers = new Headers();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AGENT_FAILED, EventRefusedError, PublicError } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
-import { openExchange } from "../support/open-exchange.ts";
+import { inputOf, openExchange, requestOf } from "../support/open-exchange.ts";
 import { defer } from "../support/promises.ts";
 import { endOf, soleInterrupt, typesOf } from "../support/runs.ts";
 
@@ -134,5 +134,22 @@ describe("a generator", () => {
     await agent.clock.advance(0);
     expect(seen).toEqual(["returned"]);
     expect(agent.handler.stats().running).toBe(0);
+  });
+});
+
+describe("a result that is nested about as deeply as JSON.stringify takes", () => {
+  it("ends its run, whether or not the last event can still say it", async () => {
+    const agent = agentUnderTest(async (context) => context.run.forwardedProps?.deep);
+    const end = async (depth: number): Promise<string> => {
+      const body = JSON.stringify(inputOf({ forwardedProps: { deep: "@" } }));
+      const request = requestOf(body.replace('"@"', "[".repeat(depth) + "]".repeat(depth)));
+      const text = await (await agent.handler.handle(request)).text();
+      return /"type":"(RUN_FINISHED|RUN_ERROR)"/.exec(text.slice(text.lastIndexOf("data: ")))?.[1] ?? "none";
+    };
+    // Where the stack is full depends on the machine: searched for, and every depth around it tried.
+    let fits = 100;
+    for (let step = 32_768; step > 0; step >>= 1) if ((await end(fits + step)) === "RUN_FINISHED") fits += step;
+    for (let depth = fits - 20; depth < fits + 40; depth++) expect(await end(depth)).toMatch(/^RUN_/);
+    expect(agent.handler.stats()).toMatchObject({ running: 0 });
   });
 });

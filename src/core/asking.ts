@@ -52,6 +52,7 @@ export async function askApproval<A>(
   mustBeStrings({ message });
   const type = approvalType(allowEdits ? (call.argsSchema as ArgsOf) : false);
   const question = { ...readOptions(turn, call), reason: turn.host.settings.reasons.approval, message, toolCallId };
+  const shown = inWords(args);
   const consent = (await put(turn, asker, question, type, () => ({
     kind: "approval",
     message,
@@ -59,9 +60,22 @@ export async function askApproval<A>(
     toolName,
     args,
   }))) as Consent;
+  // What an agent shares between its calls it may have changed while the human read.
+  if (consent.approved && !("edited" in consent) && inWords(args) !== shown)
+    throw new Error(`The arguments of ${toolName} are not those that were approved: they were changed meanwhile.`);
   if (consent.always && allowAlways) turn.alwaysApproved.add(toolName);
   return approvalOf(consent, args);
 }
+
+/** Arguments as a human is shown them, `undefined` where JSON has no words for them. */
+function inWords(args: unknown): string | undefined {
+  try {
+    return JSON.stringify(args);
+  } catch {
+    return undefined;
+  }
+}
+
 type ArgsOf = Parameters<typeof approvalType>[0];
 
 /** What an interrupt says in words. Checked when it is asked: a client cannot read an interrupt without them. @throws TypeError */

@@ -131,7 +131,10 @@ export class Output {
     this.ledger.beginRun(input);
     const told = this.state.beginRun(input.state);
     if (told !== undefined && !this.#tellState(told))
-      this.#listener.warn("STATE_NOT_SHOWN", "The client holds another state than the turn's, which no frame can hold.");
+      this.#listener.warn(
+        "STATE_NOT_SHOWN",
+        "The client holds another state than the turn's, which no frame can hold.",
+      );
     if (kept instanceof KeptEvents) kept.drain(sink);
   }
 

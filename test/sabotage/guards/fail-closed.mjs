@@ -25,6 +25,7 @@ export const failClosed = [
 
     ["a client that left releases the turn", "if (!this.host.settings.finishAlone ||", "if (false ||", "disconnect"],
   ),
+  ...of("asking", ["a yes is for the arguments that were shown", "inWords(args) !== shown", "false", "approvals"]),
   ...of(
     "resume",
     [

@@ -216,3 +216,17 @@ describe("only an accepted answer", () => {
     expect(seen).toEqual([{ a: "x", b: "y" }]);
   });
 });
+
+describe("a validator's words that are made of the answer", () => {
+  it("are left out when they are long, however large the answer is", async () => {
+    const schema = z.strictObject({ seat: z.string() });
+    const agent = agentUnderTest(async (context) => context.input("Seat?", { schema }));
+    const interrupt = soleInterrupt(await agent.run("go"));
+    const refused = async (extra: object) =>
+      (await agent.answer(interrupt, { seat: "12A", ...extra })).error?.message ?? "";
+    expect(await refused({ row: 12 })).toContain('"row"');
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`k${at}`, "k"]));
+    expect(await refused(many)).toContain("(it does not match the schema)");
+    expect((await agent.answer(interrupt, { seat: "12A" })).result).toEqual({ seat: "12A" });
+  });
+});

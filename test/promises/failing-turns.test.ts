@@ -137,6 +137,43 @@ describe("a generator", () => {
   });
 });
 
+describe("an iterator that is no generator", () => {
+  it.each<[string, object]>([
+    ["has no return()", {}],
+    [
+      "has one that throws",
+      {
+        return: () => {
+          throw new Error("no");
+        },
+      },
+    ],
+    ["has one that gives no promise", { return: () => ({ done: true }) }],
+  ])("stops all the same when it %s", async (_name, more) => {
+    let last: (step: { done: true }) => void = () => {};
+    const iterator = {
+      next: () =>
+        new Promise((resolve) => {
+          last = resolve;
+        }),
+      [Symbol.asyncIterator]: () => iterator,
+      ...more,
+    };
+    const agent = agentUnderTest((context) => {
+      context.signal.addEventListener("abort", () => last({ done: true }));
+      return iterator as never;
+    });
+    const running = agent.run("go");
+    await agent.clock.advance(0);
+    const waiting = agent.run("next");
+    await agent.clock.advance(0);
+    expect(await agent.handler.stop("thread-1")).toBe(true);
+    expect(endOf(await running)).toBe("cancelled");
+    expect(await agent.handler.stop("thread-1")).toBe(true);
+    expect(endOf(await waiting)).toBe("cancelled");
+  });
+});
+
 describe("a result that is nested about as deeply as JSON.stringify takes", () => {
   it("ends its run, whether or not the last event can still say it", async () => {
     const agent = agentUnderTest(async (context) => context.run.forwardedProps?.deep);

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { networkInterfaces } from "node:os";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { serve, toNodeListener } from "../../adapters/node.ts";
 import { createHandler } from "../../src/index.ts";
@@ -214,5 +215,26 @@ describe("many runs on one connection, sent before the first is answered", () =>
     socket.destroy();
     await until(() => aborted === 20, "twenty clients that left");
     gate.resolve();
+  });
+});
+
+describe("a caller refused with an answer that was fetched", () => {
+  it("reads it: nothing says any more how its bytes were on their way", async () => {
+    const bytes = gzipSync("Not on the list. ".repeat(20));
+    const doorman = createServer((_request, response) => {
+      response.writeHead(401, {
+        "content-encoding": "gzip",
+        "content-length": bytes.length,
+        "www-authenticate": "Bearer",
+      });
+      response.end(bytes);
+    });
+    const { url } = await listen(doorman);
+    const agent = await nodeAgent({ agent: async () => {}, identify: () => fetch(url) });
+    for (const method of ["GET", "POST"]) {
+      const response = await fetch(agent.url, { method });
+      expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+      expect(await response.text()).toBe("Not on the list. ".repeat(20));
+    }
   });
 });

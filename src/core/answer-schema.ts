@@ -118,7 +118,9 @@ export function standardCheck(schema: StandardSchemaV1): AnswerType["check"] {
     result.issues === undefined ? { ok: true, value: result.value } : refused(wordIssues(result.issues), value);
   return (value) => {
     const result = schema["~standard"].validate(value);
-    return result instanceof Promise ? result.then((later) => read(later, value)) : read(result, value);
+    // A promise of another realm or library is one too: taken for a result it would have no issues.
+    if ("then" in result) return Promise.resolve(result).then((later) => read(later, value));
+    return read(result, value);
   };
 }
 

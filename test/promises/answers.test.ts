@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { AgentContext, JsonSchema } from "../../src/index.ts";
@@ -56,6 +57,19 @@ describe("an answer with a Standard Schema", () => {
     await agent.answer(soleInterrupt(await agent.run("go")), "raw");
     expect(seen).toEqual([{ was: "raw" }]);
     expect(validated).toBe(1);
+  });
+
+  it("is waited for where the schema's promise is not one of this realm", async () => {
+    const schema = schemaOf((value) => {
+      const { resolve } = runInNewContext("({ resolve: (value) => Promise.resolve(value) })");
+      return resolve(value === "good" ? { value } : { issues: [{ message: "no good" }] });
+    });
+    const { agent, seen } = asking((context) => context.input("Any?", { schema }));
+    const interrupt = soleInterrupt(await agent.run("go"));
+    expect(endOf(await agent.answer(interrupt, "bad"))).toBe("INTERRUPT_PAYLOAD_REFUSED");
+    expect(seen).toEqual([]);
+    await agent.answer(interrupt, "good");
+    expect(seen).toEqual(["good"]);
   });
 
   it("has zod's type and transformations", async () => {

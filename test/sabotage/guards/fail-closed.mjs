@@ -50,6 +50,12 @@ export const failClosed = [
   ...of(
     "answer-schema",
     [
+      "a promise of another realm is no verdict",
+      'if ("then" in result) return',
+      "if (result instanceof Promise) return",
+      "answers",
+    ],
+    [
       "without a schema an answer is a string",
       'check: (value) => (typeof value === "string" ?',
       "check: (value) => (true ?",

@@ -271,7 +271,11 @@ export class Turn implements Retained, QuestionsOwner {
     this.carriage.release();
     if (this.standing.stop !== undefined) return;
     if ([...decisions.values()].every((decision) => "error" in decision)) this.#halt(stops.abandoned());
-    else if (this.#questions.waiting.length > 0) this.#scheduleOutcome();
+    else if (this.#questions.waiting.length > 0) {
+      // The client left at the first write: what follows the question that waits is kept for its owner.
+      if (this.standing.alone) this.carriage.pause([]);
+      this.#scheduleOutcome();
+    }
   }
 
   spend(id: string, cause: InterruptCause): void {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { AgentContext, HandlerOptions } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
-import { openExchange } from "../support/open-exchange.ts";
+import { inputOf, openExchange, requestOf } from "../support/open-exchange.ts";
 import { defer, isSettled } from "../support/promises.ts";
-import { endOf, soleInterrupt, twoInterrupts, typesOf } from "../support/runs.ts";
+import { answerTo, endOf, soleInterrupt, twoInterrupts, typesOf } from "../support/runs.ts";
 
 const anna = { identity: "anna" };
 
@@ -120,6 +120,44 @@ describe('with onDisconnect: "finish" a turn whose client left', () => {
     await agent.clock.advance(0);
     const again = soleInterrupt(await agent.run("go", anna));
     expect((await agent.answer(again, "a")).result).toBe("a");
+  });
+
+  it("keeps what follows a question that waits, when the client of an answer is gone at the first write", async () => {
+    const gate = defer();
+    const agent = agentUnderTest({
+      onDisconnect: "finish",
+      agent: async (context) => {
+        const first = context.input("A?");
+        await gate.promise;
+        const second = context.input("B?");
+        await context.text(`First ${await first}`);
+        return second;
+      },
+    });
+    const interrupt = soleInterrupt(await agent.run("go", anna));
+    gate.resolve();
+    await agent.clock.advance(0);
+    const request = requestOf(inputOf({ resume: [answerTo(interrupt, "a")] }));
+    let leave = () => {};
+    const outlet = {
+      write: () => leave(),
+      full: false,
+      room: () => Promise.resolve(),
+      end() {},
+      left(callback: () => void) {
+        leave = callback;
+      },
+    };
+    await agent.handler.exchange(
+      { method: "POST", headers: request.headers, text: () => request.text() },
+      outlet,
+      anna,
+    );
+    await agent.clock.advance(0);
+    const again = soleInterrupt(await agent.run("again", anna));
+    expect(again.message).toBe("B?");
+    const run = await agent.answer(again, "b", {}, anna);
+    expect([run.text, run.result]).toEqual(["First a", "b"]);
   });
 
   it("lets its held question expire like any other", async () => {

@@ -252,6 +252,16 @@ describe('with onDisconnect: "finish" a turn whose client left', () => {
     expect((await agent.run("next", anna)).result).toBe("next");
   });
 
+  it("that waits for work after its end has the failure of that reported", async () => {
+    const work = defer();
+    const { agent } = await alone(async (context) => context.waitUntil(work.promise));
+    expect(agent.handler.stats()).toMatchObject({ running: 0, finished: 1 });
+    const error = new Error("late");
+    work.reject(error);
+    await agent.clock.advance(0);
+    expect(agent.errors).toMatchObject([{ error, threadId: "thread-1" }]);
+  });
+
   it("shows what stayed open again when its owner comes back", async () => {
     const agent = agentUnderTest({
       onDisconnect: "finish",

@@ -23,6 +23,19 @@ export interface Asker {
   readonly toolCallId: string | undefined;
 }
 
+/** How many asks of one turn are refused at once. */
+const MOST_REFUSED = 100;
+/** How long a further one waits for its refusal, in milliseconds. */
+const REFUSAL_MS = 1_000;
+
+/** Asks; an agent that catches every refusal and asks on, for ever, has to wait for it: otherwise nothing else would ever run. */
+export function asking<T>(turn: Turn, ask: () => Promise<T>): Promise<T> {
+  const refusal = turn.askRefusal;
+  if (refusal === undefined || ++turn.refusals <= MOST_REFUSED) return ask();
+  const { clock } = turn.host.settings;
+  return new Promise((_resolve, reject) => void clock.setTimeout(() => reject(refusal), REFUSAL_MS));
+}
+
 /** Asks for input. Throws where the question cannot be asked; the caller turns that into a rejection. */
 export function askInput(turn: Turn, asker: Asker, request: AskRequest & AnswerSchemas): Promise<unknown> {
   const { message, reason } = request;

@@ -40,6 +40,8 @@ export class Turn implements Retained, QuestionsOwner {
   readonly standing = new Standing();
   deadline = 0;
   heldSince = 0;
+  /** How often it asked though nothing could be asked any more. */
+  refusals = 0;
   // Made when first needed, like all that most turns do without: what a turn has while it is held, it keeps.
   #alwaysApproved: Set<string> | undefined;
   #calls: Set<Promise<unknown>> | undefined;

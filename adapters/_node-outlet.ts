@@ -35,6 +35,8 @@ export class ResponseOutlet implements Outlet {
   readonly #flush = () => {
     this.#flushDue = false;
     if (this.#gone) return;
+    // Somebody else ended it, a timeout say, though a slow reader has not read that yet: a write would be an uncaught error.
+    if (this.#response.writableEnded) return this.leave();
     const frames = this.#pending;
     this.#pending = "";
     const written = this.#encode === undefined ? frames : this.#encode(frames);

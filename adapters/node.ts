@@ -42,8 +42,7 @@ export function toNodeListener(
 ): (request: NodeRequest, response: NodeResponse) => void {
   return (request, response) => {
     const outlet = new ResponseOutlet(response);
-    // A pipelined response has no socket before its turn, and nothing else tells it that the socket has closed.
-    if (request.httpVersionMajor < 2 && !response.socket) request.socket?.on("close", () => outlet.leave());
+    if (request.httpVersionMajor < 2 && !response.socket) awaitTurn(request, response, outlet);
     void handler.exchange(exchangeRequest(request, response), outlet, options).then(({ status, headers, body }) => {
       // Gone, or answered by somebody else meanwhile: a timeout, say.
       if (response.destroyed || response.headersSent) return outlet.leave();
@@ -58,6 +57,23 @@ export function toNodeListener(
       if (unread) request.resume();
     });
   };
+}
+
+/** The pipelined answers of a connection that are not out: one listener serves them all, and they are forgotten when they are. */
+const pipelined = new WeakMap<object, Set<ResponseOutlet>>();
+
+/** A pipelined response has no socket before its turn, and nothing else tells it that the socket has closed. */
+function awaitTurn({ socket }: NodeRequest, response: NodeResponse, outlet: ResponseOutlet): void {
+  if (socket === undefined) return;
+  const waiting = pipelined.get(socket) ?? new Set();
+  if (!pipelined.has(socket)) {
+    pipelined.set(socket, waiting);
+    socket.on("close", () => {
+      for (const one of waiting) one.leave();
+    });
+  }
+  waiting.add(outlet);
+  response.on("close", () => waiting.delete(outlet));
 }
 
 function exchangeRequest(request: NodeRequest, response: NodeResponse): ExchangeRequest {

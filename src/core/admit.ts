@@ -24,6 +24,8 @@ export class Admission {
   readonly refused: Record<string, number> = {};
   /** Runs that wait for their turn. */
   queued = 0;
+  /** Only what is held is answered any more. */
+  #closing = false;
   #warnedOfProofs = false;
   /** Runs that abandoned a held question and wait for its turn to unwind: they go first, and are not counted against the queue. */
   readonly #claims = new WeakSet<Run>();
@@ -73,6 +75,7 @@ export class Admission {
 
   /** Ends what waits in line: the handler is closing. */
   close(): void {
+    this.#closing = true;
     for (const thread of this.threads.all()) {
       for (const run of thread.waiting.splice(0)) {
         this.queued--;
@@ -96,7 +99,8 @@ export class Admission {
     const turn = this.#heldBy(thread);
     const key = thread?.key ?? keyOf(run.identity, threadId);
     // Such an agent's questions are not held here: whether they are answered is its own to judge.
-    if (turn === undefined && settings.agent.keepsInterrupts) return this.#plain(run);
+    if (turn === undefined && settings.agent.keepsInterrupts)
+      return this.#closing ? run.refuse(RequestErrorCode.SERVER_CLOSING, CLOSING) : this.#plain(run);
     if (thread === undefined || turn === undefined) return this.#notHeld(run, key);
     const reading = readResume(entries, turn.outstanding, {
       proofRequired: settings.proofRequired,

@@ -82,7 +82,7 @@ export interface ApprovalCall<A> {
   toolCallId: string;
   /** The tool that is to be called. */
   toolName: string;
-  /** What it is to be called with: what the human consents to. */
+  /** What it is to be called with: what the human consents to. Leave it unchanged: other arguments than those shown are not approved, and `approve` rejects. */
   args: A;
   /** Checks edited arguments before anything runs, and describes them to the client. */
   argsSchema?: ArgsSchema<A>;

@@ -46,10 +46,13 @@ export interface AnswerType {
   readonly check: (value: unknown) => Verdict | Promise<Verdict>;
 }
 
+/** What is longer is made of the answer (its names, say), and would be compared with every part of it. */
+const LONGEST_REASON = 500;
+
 /** What a validator says of `answer`: its own words, unless they repeat a value of it, as those of some do. Reasons end up in logs. */
 const refused = (reason: string, answer?: unknown): Verdict => ({
   ok: false,
-  reason: repeats(reason, answer) ? "it does not match the schema" : reason,
+  reason: reason.length > LONGEST_REASON || repeats(reason, answer) ? "it does not match the schema" : reason,
 });
 
 function repeats(words: string, answer: unknown): boolean {
@@ -115,7 +118,9 @@ export function standardCheck(schema: StandardSchemaV1): AnswerType["check"] {
     result.issues === undefined ? { ok: true, value: result.value } : refused(wordIssues(result.issues), value);
   return (value) => {
     const result = schema["~standard"].validate(value);
-    return result instanceof Promise ? result.then((later) => read(later, value)) : read(result, value);
+    // A promise of another realm or library is one too: taken for a result it would have no issues.
+    if ("then" in result) return Promise.resolve(result).then((later) => read(later, value));
+    return read(result, value);
   };
 }
 

@@ -32,10 +32,16 @@ export const answerOptions = ({ cors }: Settings, request: ExchangeRequest, head
   body: "",
 });
 
+/** What told of one connection, or of a body's bytes as they were on it: an answer of `fetch` passed on would be unreadable with it. */
+const OF_THE_TRANSFER =
+  /^(connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length)$/;
+
 /** A `Response` by which `identify` refuses a caller, passed on. */
 export async function answerRefusal(response: Response, head: Head): Promise<ExchangeAnswer> {
   const headers: Record<string, string | string[]> = {};
   response.headers.forEach((value, name) => {
+    // What was fetched has been decoded.
+    if (OF_THE_TRANSFER.test(name) || (name === "content-encoding" && response.url !== "")) return;
     headers[name] = name === "set-cookie" ? response.headers.getSetCookie() : value;
   });
   const vary = [headers.vary, head.vary].filter((value) => typeof value === "string").join(", ");

@@ -23,6 +23,19 @@ export interface Asker {
   readonly toolCallId: string | undefined;
 }
 
+/** How many asks of one turn are refused at once. */
+const MOST_REFUSED = 100;
+/** How long a further one waits for its refusal, in milliseconds. */
+const REFUSAL_MS = 1_000;
+
+/** Asks; an agent that catches every refusal and asks on, for ever, has to wait for it: otherwise nothing else would ever run. */
+export function asking<T>(turn: Turn, ask: () => Promise<T>): Promise<T> {
+  const refusal = turn.askRefusal;
+  if (refusal === undefined || ++turn.refusals <= MOST_REFUSED) return ask();
+  const { clock } = turn.host.settings;
+  return new Promise((_resolve, reject) => void clock.setTimeout(() => reject(refusal), REFUSAL_MS));
+}
+
 /** Asks for input. Throws where the question cannot be asked; the caller turns that into a rejection. */
 export function askInput(turn: Turn, asker: Asker, request: AskRequest & AnswerSchemas): Promise<unknown> {
   const { message, reason } = request;
@@ -52,6 +65,7 @@ export async function askApproval<A>(
   mustBeStrings({ message });
   const type = approvalType(allowEdits ? (call.argsSchema as ArgsOf) : false);
   const question = { ...readOptions(turn, call), reason: turn.host.settings.reasons.approval, message, toolCallId };
+  const shown = inWords(args);
   const consent = (await put(turn, asker, question, type, () => ({
     kind: "approval",
     message,
@@ -59,9 +73,22 @@ export async function askApproval<A>(
     toolName,
     args,
   }))) as Consent;
+  // What an agent shares between its calls it may have changed while the human read.
+  if (consent.approved && !("edited" in consent) && inWords(args) !== shown)
+    throw new Error(`The arguments of ${toolName} are not those that were approved: they were changed meanwhile.`);
   if (consent.always && allowAlways) turn.alwaysApproved.add(toolName);
   return approvalOf(consent, args);
 }
+
+/** Arguments as a human is shown them, `undefined` where JSON has no words for them. */
+function inWords(args: unknown): string | undefined {
+  try {
+    return JSON.stringify(args);
+  } catch {
+    return undefined;
+  }
+}
+
 type ArgsOf = Parameters<typeof approvalType>[0];
 
 /** What an interrupt says in words. Checked when it is asked: a client cannot read an interrupt without them. @throws TypeError */

@@ -100,6 +100,8 @@ export class Carriage implements WarningListener {
     const run = this.#live;
     if (run === undefined) {
       this.output.drop();
+      // Nobody is left to be told of a late failure but the operator.
+      if (late) void this.#lateFailure();
       return undefined;
     }
     const last = this.output.close(ending);
@@ -136,7 +138,7 @@ export class Carriage implements WarningListener {
   }
 
   #lateFailure(): Promise<Ending | undefined> | undefined {
-    const gaveUp = "What the agent waited for after its run had not settled in time; its stream was closed.";
+    const gaveUp = "What the agent waited for after its run had not settled in time; nobody waits for it any more.";
     return this.#late?.over(this.#host.settings, {
       report: (error) => this.report(error),
       gaveUp: () => this.warn("LATE_WORK_NOT_SETTLED", gaveUp),

@@ -24,7 +24,7 @@ import type {
   ToolCallOptions,
   ToolContext,
 } from "./agent.ts";
-import { type Asker, askApproval, askInput } from "./asking.ts";
+import { type Asker, askApproval, askInput, asking } from "./asking.ts";
 import { attempt, handled } from "./handled.ts";
 import { runStep, runSubagent } from "./nesting.ts";
 import { stopped } from "./stops.ts";
@@ -100,7 +100,7 @@ class TurnContext<A = unknown> {
   }
 
   ask(request: AskRequest & AnswerSchemas): Promise<unknown> {
-    return attempt(() => askInput(this.#turn, this.#asker, request));
+    return attempt(() => asking(this.#turn, () => askInput(this.#turn, this.#asker, request)));
   }
 
   approve<B>(call: (ApprovalCall<B> & ApproveOptions) | ApproveOptions = {}): Promise<Approval<B>> {
@@ -109,9 +109,9 @@ class TurnContext<A = unknown> {
         ? undefined
         : { toolCallId: this.#tool.toolCallId, toolName: this.#tool.toolName, args: this.#tool.args };
     const schema = this.#tool?.argsSchema === undefined ? {} : { argsSchema: this.#tool.argsSchema };
-    return attempt(() =>
-      askApproval(this.#turn, this.#asker, { ...own, ...schema, ...call } as ApprovalCall<B> & ApproveOptions),
-    );
+    const ask = () =>
+      askApproval(this.#turn, this.#asker, { ...own, ...schema, ...call } as ApprovalCall<B> & ApproveOptions);
+    return attempt(() => asking(this.#turn, ask));
   }
 
   inputRequired(prompt: string, options: { reason?: string } = {}): InputRequired {

@@ -2,6 +2,7 @@
  * Enters an agent's function, whichever of its forms it has, and gives one promise for its end.
  */
 import type { Agent, AgentContext, AgentEvent } from "./agent.ts";
+import { attempt } from "./handled.ts";
 
 /**
  * @param onGenerator is given what leaves a generator when its turn is stopped: at a `yield` at once, elsewhere
@@ -12,9 +13,8 @@ export function enter(agent: Agent, context: AgentContext, onGenerator: (leave: 
   try {
     const work = agent(context);
     if (!isGenerator(work)) return Promise.resolve(work);
-    onGenerator(() => {
-      work.return(undefined).catch(() => {});
-    });
+    // An iterator that only looks like a generator may have no `return`, or one that throws: its turn stops all the same.
+    onGenerator(() => void attempt(async () => work.return(undefined)));
     return drive(work, context);
   } catch (error) {
     return Promise.reject(error);

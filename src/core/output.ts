@@ -130,7 +130,11 @@ export class Output {
     this.#sink = sink;
     this.ledger.beginRun(input);
     const told = this.state.beginRun(input.state);
-    if (told !== undefined) sink.write(frame(told));
+    if (told !== undefined && !this.#tellState(told))
+      this.#listener.warn(
+        "STATE_NOT_SHOWN",
+        "The client holds another state than the turn's, which no frame can hold.",
+      );
     if (kept instanceof KeptEvents) kept.drain(sink);
   }
 
@@ -176,12 +180,24 @@ export class Output {
     for (const event of this.ledger.endRun(raisedBy)) this.#sink.write(frame(event));
   }
 
+  /** Tells the whole state, unless it has grown, in patches, too long for a frame or too deep for JSON. @returns whether it was told. */
+  #tellState(state: WireEvent): boolean {
+    let told: string;
+    try {
+      told = frame(state);
+    } catch {
+      // No question, and no answer, is lost for that.
+      return false;
+    }
+    if (isTooLong(told)) return false;
+    this.#sink.write(told);
+    return true;
+  }
+
   /** Before an interrupt its client is told the whole: the state, where the turn changed it, and the messages, where the agent keeps them. */
   #showWhole(): void {
     const state = this.state.endRun();
-    // A state that has grown too long for a frame was told in patches.
-    const told = state === undefined ? "" : frame(state);
-    if (told !== "" && !isTooLong(told)) this.#sink.write(told);
+    if (state !== undefined) this.#tellState(state);
     if (this.#messages === undefined) return;
     try {
       this.send({ type: "MESSAGES_SNAPSHOT", messages: this.#messages() });

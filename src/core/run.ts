@@ -3,7 +3,7 @@
  * outlet and hears when the client leaves; which turn it carries, if any, is the turn's business.
  */
 import { PROTOCOL_VERSION, type RunAgentInput, type TokenUsage } from "@ag-ui/core";
-import { type Ending, lastEvent } from "./ending.ts";
+import { type Ending, failure, lastEvent } from "./ending.ts";
 import type { InterruptCause, RefusalCode, RequestErrorCode } from "./errors.ts";
 import { frame, KEEP_ALIVE } from "./frames.ts";
 import type { WireEvent } from "./items.ts";
@@ -138,7 +138,7 @@ export class Run implements Sink, Quiet {
 
   #end(event: WireEvent, late?: Promise<Ending | undefined>): void {
     this.begin();
-    this.write(frame(event));
+    this.write(lastFrame(event));
     if (late === undefined) return this.#shut();
     this.onLeft = undefined;
     // Meanwhile the client may leave; then nothing is written.
@@ -175,5 +175,14 @@ export class Run implements Sink, Quiet {
     this.#outlet = undefined;
     this.#request = undefined;
     this.#webRequest = undefined;
+  }
+}
+
+/** What was tried before may still be nested too deeply for the stack as it stands now: the run ends all the same. */
+function lastFrame(event: WireEvent): string {
+  try {
+    return frame(event);
+  } catch {
+    return frame(lastEvent(failure(undefined), { threadId: "", runId: "" }));
   }
 }

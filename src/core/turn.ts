@@ -40,6 +40,8 @@ export class Turn implements Retained, QuestionsOwner {
   readonly standing = new Standing();
   deadline = 0;
   heldSince = 0;
+  /** How often it asked though nothing could be asked any more. */
+  refusals = 0;
   // Made when first needed, like all that most turns do without: what a turn has while it is held, it keeps.
   #alwaysApproved: Set<string> | undefined;
   #calls: Set<Promise<unknown>> | undefined;
@@ -271,7 +273,11 @@ export class Turn implements Retained, QuestionsOwner {
     this.carriage.release();
     if (this.standing.stop !== undefined) return;
     if ([...decisions.values()].every((decision) => "error" in decision)) this.#halt(stops.abandoned());
-    else if (this.#questions.waiting.length > 0) this.#scheduleOutcome();
+    else if (this.#questions.waiting.length > 0) {
+      // The client left at the first write: what follows the question that waits is kept for its owner.
+      if (this.standing.alone) this.carriage.pause([]);
+      this.#scheduleOutcome();
+    }
   }
 
   spend(id: string, cause: InterruptCause): void {

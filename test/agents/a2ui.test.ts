@@ -256,6 +256,13 @@ describe("the activity of a turn", () => {
     expect(surfacesOf(made)).toEqual([]);
   });
 
+  it("is left out when it only begins as what models put around JSON, however long and blank it is", async () => {
+    const made = await run((context) =>
+      context.text(`<a2ui-json>\`\`\`json${" ".repeat(100_000)}x</a2ui-json>Still here`),
+    );
+    expect([made.text, made.dropped]).toEqual(["Still here", ["it is not JSON"]]);
+  });
+
   it("is left out when it is too long to go out, and the turn goes on", async () => {
     const long = label("s", "x".repeat(9 * 1024 * 1024));
     const made = await run((context) => context.text(`Before ${block(create("s"), long)}after`));

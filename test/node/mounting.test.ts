@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -16,6 +16,7 @@ import { httpClient } from "../support/http-client.ts";
 import { listen } from "../support/listen.ts";
 import { exchange, inputOf, requestOf } from "../support/open-exchange.ts";
 import { defer, nextTurn, until, within } from "../support/promises.ts";
+import { rawConnection, rawRun } from "../support/raw-connection.ts";
 import { endOf, soleInterrupt, typesOf } from "../support/runs.ts";
 
 async function expressWith(handler: Handler, ...before: RequestHandler[]): Promise<string> {
@@ -123,6 +124,35 @@ describe("on an http.Server that is there already", () => {
     expect(await response.text()).toContain('"type":"interrupt"');
     const client = httpClient({ url: `${url}agent`, threadId: "t" });
     expect(endOf(await client.answer(soleInterrupt(await client.say("Book it")), "yes"))).toBe("success");
+  });
+});
+
+describe("a response that somebody else ends while its reader stalls", () => {
+  it("is left: the turn hears it, and nothing more is written", async () => {
+    const ended = defer();
+    const seen: unknown[] = [];
+    let response: ServerResponse | undefined;
+    const agent = agentUnderTest(async (context) => {
+      void context.text("x".repeat(30_000_000));
+      await ended.promise;
+      void context.text("more");
+      await context.input("Still there?").catch(({ code }) => seen.push(code));
+    });
+    const listener = toNodeListener(agent.handler);
+    const server = createServer((request, given) => {
+      response = given;
+      listener(request, given);
+    });
+    const { socket } = await rawConnection((await listen(server)).port);
+    socket.pause();
+    socket.write(rawRun());
+    await until(() => response?.writableNeedDrain === true, "a reader that stalls");
+    response?.end();
+    ended.resolve();
+    await until(() => seen.length > 0, "the end of the question");
+    expect(seen).toEqual(["TURN_RELEASED"]);
+    await agent.clock.advance(0);
+    expect(agent.handler.stats()).toMatchObject({ running: 0, held: 0 });
   });
 });
 

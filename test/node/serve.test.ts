@@ -1,15 +1,18 @@
 import { createServer } from "node:http";
+import type { Socket } from "node:net";
 import { networkInterfaces } from "node:os";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { serve } from "../../adapters/node.ts";
+import { serve, toNodeListener } from "../../adapters/node.ts";
 import { createHandler } from "../../src/index.ts";
 import { ASKED, askingAgent, gatedAgent } from "../fixtures/agents.ts";
+import { agentUnderTest } from "../support/agent-under-test.ts";
 import { httpClient } from "../support/http-client.ts";
 import { closeAfterTest, listen } from "../support/listen.ts";
 import { nodeAgent } from "../support/node-agent.ts";
 import { exchange, inputOf, openExchange, requestOf } from "../support/open-exchange.ts";
 import { defer, isSettled, until, within } from "../support/promises.ts";
-import { rawConnection } from "../support/raw-connection.ts";
+import { rawConnection, rawRun } from "../support/raw-connection.ts";
 import { endOf, soleInterrupt, typesOf } from "../support/runs.ts";
 
 describe("serve", () => {
@@ -181,5 +184,57 @@ describe("close", () => {
     expect(endOf(await elsewhere.answer(interrupt, "yes"))).toBe("success");
     await within(5_000, Promise.all(servers.map((server) => server.close())));
     for (const url of [first, second]) await expect(fetch(url)).rejects.toThrow();
+  });
+});
+
+describe("many runs on one connection, sent before the first is answered", () => {
+  it("leave nothing behind on the connection, and are all left when it closes", async () => {
+    const gate = defer();
+    let aborted = 0;
+    const agent = agentUnderTest(async ({ threadId, signal }) => {
+      signal.addEventListener("abort", () => aborted++);
+      if (threadId.startsWith("late")) await gate.promise;
+    });
+    const sockets = new Set<Socket>();
+    const server = createServer(toNodeListener(agent.handler));
+    server.on("connection", (socket) => sockets.add(socket));
+    const { socket, until: read } = await rawConnection((await listen(server)).port);
+    const runs = (name: string) =>
+      Array.from({ length: 20 }, (_, at) => rawRun({ threadId: `${name}-${at}` })).join("");
+    const listeners = () => [...sockets].map((one) => one.listenerCount("close"));
+    socket.write(rawRun({ threadId: "first" }));
+    await read("RUN_FINISHED");
+    const [before = 0] = listeners();
+    for (const [at, name] of ["a", "b"].entries()) {
+      socket.write(runs(name));
+      await read("RUN_FINISHED", 1 + 20 * (at + 1));
+      expect(listeners()[0]).toBeLessThanOrEqual(before + 1);
+    }
+    socket.write(runs("late"));
+    await until(() => agent.handler.stats().running === 20, "twenty runs");
+    socket.destroy();
+    await until(() => aborted === 20, "twenty clients that left");
+    gate.resolve();
+  });
+});
+
+describe("a caller refused with an answer that was fetched", () => {
+  it("reads it: nothing says any more how its bytes were on their way", async () => {
+    const bytes = gzipSync("Not on the list. ".repeat(20));
+    const doorman = createServer((_request, response) => {
+      response.writeHead(401, {
+        "content-encoding": "gzip",
+        "content-length": bytes.length,
+        "www-authenticate": "Bearer",
+      });
+      response.end(bytes);
+    });
+    const { url } = await listen(doorman);
+    const agent = await nodeAgent({ agent: async () => {}, identify: () => fetch(url) });
+    for (const method of ["GET", "POST"]) {
+      const response = await fetch(agent.url, { method });
+      expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+      expect(await response.text()).toBe("Not on the list. ".repeat(20));
+    }
   });
 });

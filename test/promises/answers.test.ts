@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { AgentContext, JsonSchema } from "../../src/index.ts";
@@ -56,6 +57,19 @@ describe("an answer with a Standard Schema", () => {
     await agent.answer(soleInterrupt(await agent.run("go")), "raw");
     expect(seen).toEqual([{ was: "raw" }]);
     expect(validated).toBe(1);
+  });
+
+  it("is waited for where the schema's promise is not one of this realm", async () => {
+    const schema = schemaOf((value) => {
+      const { resolve } = runInNewContext("({ resolve: (value) => Promise.resolve(value) })");
+      return resolve(value === "good" ? { value } : { issues: [{ message: "no good" }] });
+    });
+    const { agent, seen } = asking((context) => context.input("Any?", { schema }));
+    const interrupt = soleInterrupt(await agent.run("go"));
+    expect(endOf(await agent.answer(interrupt, "bad"))).toBe("INTERRUPT_PAYLOAD_REFUSED");
+    expect(seen).toEqual([]);
+    await agent.answer(interrupt, "good");
+    expect(seen).toEqual(["good"]);
   });
 
   it("has zod's type and transformations", async () => {
@@ -235,5 +249,19 @@ describe("only an accepted answer", () => {
     expect(seen).toEqual([]);
     await agent.answer(interrupt, { a: "x", b: "y" });
     expect(seen).toEqual([{ a: "x", b: "y" }]);
+  });
+});
+
+describe("a validator's words that are made of the answer", () => {
+  it("are left out when they are long, however large the answer is", async () => {
+    const schema = z.strictObject({ seat: z.string() });
+    const agent = agentUnderTest(async (context) => context.input("Seat?", { schema }));
+    const interrupt = soleInterrupt(await agent.run("go"));
+    const refused = async (extra: object) =>
+      (await agent.answer(interrupt, { seat: "12A", ...extra })).error?.message ?? "";
+    expect(await refused({ row: 12 })).toContain('"row"');
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`k${at}`, "k"]));
+    expect(await refused(many)).toContain("(it does not match the schema)");
+    expect((await agent.answer(interrupt, { seat: "12A" })).result).toEqual({ seat: "12A" });
   });
 });

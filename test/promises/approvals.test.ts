@@ -246,3 +246,56 @@ describe("inside a tool", () => {
     expect((await agent.answer(interrupt, true)).result).toEqual({ approved: true, args: { eur: 1 } });
   });
 });
+
+describe("arguments that the agent changes while they are being approved", () => {
+  it("are not what the human consented to: nothing runs", async () => {
+    const ran: unknown[] = [];
+    const agent = agentUnderTest(async (context) => {
+      const args = { path: "" };
+      const calls = ["/tmp/a", "/etc"].map((path) => {
+        args.path = path;
+        return context.toolCall("remove", args, (given) => void ran.push(given.path), { approval: true });
+      });
+      return (await Promise.allSettled(calls)).map(({ status }) => status);
+    });
+    const [first, second] = twoInterrupts(await agent.run("go"));
+    expect([first.message, second.message]).toEqual([
+      'Approve remove({"path":"/tmp/a"})?',
+      'Approve remove({"path":"/etc"})?',
+    ]);
+    const run = await agent.resume([answerTo(first, "always"), answerTo(second, false)]);
+    expect(ran).toEqual([]);
+    expect(run.result).toEqual(["rejected", "fulfilled"]);
+    const results = run.events.filter(({ type }) => type === "TOOL_CALL_RESULT").map(({ content }) => content);
+    expect(results.sort()).toEqual(["The tool failed.", "User denied the tool call request"]);
+  });
+
+  it("do not matter where they were denied, or replaced by the human", async () => {
+    const decide = async (payload: unknown) => {
+      const agent = agentUnderTest(async (context) => {
+        const args = { eur: 5 };
+        const asked = context.approve({ toolCallId: "c", toolName: "pay", args, allowEdits: true });
+        args.eur = 500;
+        return asked;
+      });
+      return (await agent.answer(soleInterrupt(await agent.run("go")), payload)).result;
+    };
+    expect(await decide(false)).toEqual({ approved: false });
+    expect(await decide({ approved: true, editedArgs: { eur: 4 } })).toEqual({ approved: true, args: { eur: 4 } });
+  });
+
+  it("reject the approval of a humanInput hook too", async () => {
+    const agent = agentUnderTest({
+      humanInput: () => true,
+      agent: async (context) => {
+        const args = { eur: 5 };
+        const asked = context.approve({ toolCallId: "c", toolName: "pay", args });
+        args.eur = 500;
+        return asked.catch((error) => error.message);
+      },
+    });
+    expect((await agent.run("go")).result).toBe(
+      "The arguments of pay are not those that were approved: they were changed meanwhile.",
+    );
+  });
+});

@@ -251,4 +251,26 @@ describe("close with a grace", () => {
     expect(typesOf(await running)).toEqual(["RUN_STARTED", "RUN_FINISHED"]);
     await closing;
   });
+
+  it("starts no turn for an answer to what an agent keeps itself, then or after", async () => {
+    let starts = 0;
+    const keeping = Object.assign(
+      async ({ signal }: AgentContext) => {
+        starts++;
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      },
+      { keepsInterrupts: true },
+    );
+    const agent = agentUnderTest(keeping);
+    const running = agent.run({ threadId: "busy" });
+    await agent.clock.advance(0);
+    const closing = agent.handler.close({ graceMs: 5_000 });
+    for (const threadId of ["busy", "free"])
+      expect(endOf(await agent.resume([answerTo({ id: "kept" }, "a")], { threadId }))).toBe("SERVER_CLOSING");
+    await agent.clock.advance(5_000);
+    await closing;
+    expect(endOf(await running)).toBe("cancelled");
+    expect(agent.handler.stats()).toMatchObject({ running: 0, queued: 0 });
+    expect(starts).toBe(1);
+  });
 });

@@ -274,3 +274,27 @@ describe("a turn that unwinds long after its client left", () => {
     expect((await agent.answer(interrupt, "yes")).result).toBe("yes");
   });
 });
+
+describe("an agent that catches everything and asks again, for ever", () => {
+  it.each<[string, (context: AgentContext) => Promise<unknown>]>([
+    ["input", (context) => context.input("Again?")],
+    ["approve", (context) => context.approve({ toolCallId: "c", toolName: "t", args: {} })],
+  ])("does not keep others from running once its client has left: %s", async (_name, ask) => {
+    let asked = 0;
+    const agent = agentUnderTest(async (context) => {
+      if (context.userText === "other") return "served";
+      while (asked < 100_000) {
+        asked++;
+        await ask(context).catch(() => {});
+      }
+    });
+    const open = await openExchange(agent.handler.handle);
+    await open.leave();
+    await agent.clock.advance(0);
+    expect((await agent.run("other")).result).toBe("served");
+    expect(asked).toBeLessThan(1_000);
+    const before = asked;
+    await agent.clock.advance(1_000);
+    expect(asked).toBe(before + 1);
+  });
+});

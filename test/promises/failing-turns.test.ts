@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AGENT_FAILED, EventRefusedError, PublicError } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
-import { openExchange } from "../support/open-exchange.ts";
+import { inputOf, openExchange, requestOf } from "../support/open-exchange.ts";
 import { defer } from "../support/promises.ts";
 import { endOf, soleInterrupt, typesOf } from "../support/runs.ts";
 
@@ -134,5 +134,59 @@ describe("a generator", () => {
     await agent.clock.advance(0);
     expect(seen).toEqual(["returned"]);
     expect(agent.handler.stats().running).toBe(0);
+  });
+});
+
+describe("an iterator that is no generator", () => {
+  it.each<[string, object]>([
+    ["has no return()", {}],
+    [
+      "has one that throws",
+      {
+        return: () => {
+          throw new Error("no");
+        },
+      },
+    ],
+    ["has one that gives no promise", { return: () => ({ done: true }) }],
+  ])("stops all the same when it %s", async (_name, more) => {
+    let last: (step: { done: true }) => void = () => {};
+    const iterator = {
+      next: () =>
+        new Promise((resolve) => {
+          last = resolve;
+        }),
+      [Symbol.asyncIterator]: () => iterator,
+      ...more,
+    };
+    const agent = agentUnderTest((context) => {
+      context.signal.addEventListener("abort", () => last({ done: true }));
+      return iterator as never;
+    });
+    const running = agent.run("go");
+    await agent.clock.advance(0);
+    const waiting = agent.run("next");
+    await agent.clock.advance(0);
+    expect(await agent.handler.stop("thread-1")).toBe(true);
+    expect(endOf(await running)).toBe("cancelled");
+    expect(await agent.handler.stop("thread-1")).toBe(true);
+    expect(endOf(await waiting)).toBe("cancelled");
+  });
+});
+
+describe("a result that is nested about as deeply as JSON.stringify takes", () => {
+  it("ends its run, whether or not the last event can still say it", async () => {
+    const agent = agentUnderTest(async (context) => context.run.forwardedProps?.deep);
+    const end = async (depth: number): Promise<string> => {
+      const body = JSON.stringify(inputOf({ forwardedProps: { deep: "@" } }));
+      const request = requestOf(body.replace('"@"', "[".repeat(depth) + "]".repeat(depth)));
+      const text = await (await agent.handler.handle(request)).text();
+      return /"type":"(RUN_FINISHED|RUN_ERROR)"/.exec(text.slice(text.lastIndexOf("data: ")))?.[1] ?? "none";
+    };
+    // Where the stack is full depends on the machine: searched for, and every depth around it tried.
+    let fits = 100;
+    for (let step = 32_768; step > 0; step >>= 1) if ((await end(fits + step)) === "RUN_FINISHED") fits += step;
+    for (let depth = fits - 20; depth < fits + 40; depth++) expect(await end(depth)).toMatch(/^RUN_/);
+    expect(agent.handler.stats()).toMatchObject({ running: 0 });
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { AgentContext, HandlerOptions } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
-import { openExchange } from "../support/open-exchange.ts";
+import { inputOf, openExchange, requestOf } from "../support/open-exchange.ts";
 import { defer, isSettled } from "../support/promises.ts";
-import { endOf, soleInterrupt, twoInterrupts, typesOf } from "../support/runs.ts";
+import { answerTo, endOf, soleInterrupt, twoInterrupts, typesOf } from "../support/runs.ts";
 
 const anna = { identity: "anna" };
 
@@ -122,6 +122,44 @@ describe('with onDisconnect: "finish" a turn whose client left', () => {
     expect((await agent.answer(again, "a")).result).toBe("a");
   });
 
+  it("keeps what follows a question that waits, when the client of an answer is gone at the first write", async () => {
+    const gate = defer();
+    const agent = agentUnderTest({
+      onDisconnect: "finish",
+      agent: async (context) => {
+        const first = context.input("A?");
+        await gate.promise;
+        const second = context.input("B?");
+        await context.text(`First ${await first}`);
+        return second;
+      },
+    });
+    const interrupt = soleInterrupt(await agent.run("go", anna));
+    gate.resolve();
+    await agent.clock.advance(0);
+    const request = requestOf(inputOf({ resume: [answerTo(interrupt, "a")] }));
+    let leave = () => {};
+    const outlet = {
+      write: () => leave(),
+      full: false,
+      room: () => Promise.resolve(),
+      end() {},
+      left(callback: () => void) {
+        leave = callback;
+      },
+    };
+    await agent.handler.exchange(
+      { method: "POST", headers: request.headers, text: () => request.text() },
+      outlet,
+      anna,
+    );
+    await agent.clock.advance(0);
+    const again = soleInterrupt(await agent.run("again", anna));
+    expect(again.message).toBe("B?");
+    const run = await agent.answer(again, "b", {}, anna);
+    expect([run.text, run.result]).toEqual(["First a", "b"]);
+  });
+
   it("lets its held question expire like any other", async () => {
     const { agent, seen } = await alone(async (context, seen) => {
       await context.input("A?").catch((error) => seen.push(error.code));
@@ -212,6 +250,16 @@ describe('with onDisconnect: "finish" a turn whose client left', () => {
     expect(agent.errors.map(({ error }) => error)).toEqual([failure]);
     expect(agent.handler.stats()).toMatchObject({ running: 0, failed: 1 });
     expect((await agent.run("next", anna)).result).toBe("next");
+  });
+
+  it("that waits for work after its end has the failure of that reported", async () => {
+    const work = defer();
+    const { agent } = await alone(async (context) => context.waitUntil(work.promise));
+    expect(agent.handler.stats()).toMatchObject({ running: 0, finished: 1 });
+    const error = new Error("late");
+    work.reject(error);
+    await agent.clock.advance(0);
+    expect(agent.errors).toMatchObject([{ error, threadId: "thread-1" }]);
   });
 
   it("shows what stayed open again when its owner comes back", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { agentUnderTest } from "../support/agent-under-test.ts";
+import { exchange } from "../support/open-exchange.ts";
 import { defer } from "../support/promises.ts";
-import { soleInterrupt, typesOf } from "../support/runs.ts";
+import { answerTo, soleInterrupt, typesOf } from "../support/runs.ts";
 
 const add = (path: string, value: unknown) => ({ op: "add" as const, path, value });
 
@@ -145,4 +146,38 @@ describe("state across a question", () => {
       }
     },
   );
+});
+
+describe("a state that no JSON.stringify can say", () => {
+  /** The client's state, as deep as only a body written by hand has it: its reader takes it all the same. */
+  const tooDeep = { rewrite: (json: string) => json.replace('"@"', "[".repeat(20_000) + "]".repeat(20_000)) };
+  const state = { deep: "@" };
+
+  it("does not keep a question from going out", async () => {
+    const agent = agentUnderTest(async (context) => {
+      await context.patchState([add("/b", 1)]);
+      return context.input("A?");
+    });
+    const interrupt = soleInterrupt(await exchange(agent.handler.handle, { state }, tooDeep));
+    expect((await agent.answer(interrupt, "a", { state: { deep: "@", b: 1 } })).result).toBe("a");
+  });
+
+  it("does not keep an answer from its question", async () => {
+    const seen: unknown[] = [];
+    const gate = defer();
+    const agent = agentUnderTest(async (context) => {
+      const asked = context.input("A?");
+      await gate.promise;
+      await context.patchState([add("/b", 1)]);
+      seen.push(await asked);
+    });
+    const interrupt = soleInterrupt(await exchange(agent.handler.handle, { state }, tooDeep));
+    gate.resolve();
+    await agent.clock.advance(0);
+    const run = await agent.resume([answerTo(interrupt, "a")], { state: { other: true } });
+    expect(typesOf(run)).toEqual(["RUN_STARTED", "STATE_DELTA", "RUN_FINISHED"]);
+    expect(seen).toEqual(["a"]);
+    expect(agent.warnings.map(({ code }) => code)).toEqual(["STATE_NOT_SHOWN"]);
+    expect(agent.handler.stats()).toMatchObject({ running: 0, held: 0 });
+  });
 });

@@ -15,7 +15,7 @@ const KINDS = ["createSurface", "updateComponents", "updateDataModel", "deleteSu
 type Kind = (typeof KINDS)[number];
 
 /** Models put what they were told to write as JSON between these. */
-const FENCED = /^```[a-z]*\s*([\s\S]*?)\s*```$/;
+const FENCE = "```";
 
 /** The operations of a block, one or a list. @throws BlockError */
 export function readOperations(block: string): Operation[] {
@@ -25,9 +25,12 @@ export function readOperations(block: string): Operation[] {
 }
 
 function parsed(block: string): unknown {
-  const trimmed = block.trim();
+  let json = block.trim();
+  // By no regular expression: a block may be long, and mostly blank.
+  if (json.startsWith(FENCE) && json.endsWith(FENCE))
+    json = json.slice(FENCE.length, -FENCE.length).replace(/^[a-z]+/, "");
   try {
-    return JSON.parse(FENCED.exec(trimmed)?.[1] ?? trimmed);
+    return JSON.parse(json.trim());
   } catch {
     throw new BlockError("it is not JSON");
   }

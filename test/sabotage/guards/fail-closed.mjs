@@ -25,6 +25,7 @@ export const failClosed = [
 
     ["a client that left releases the turn", "if (!this.host.settings.finishAlone ||", "if (false ||", "disconnect"],
   ),
+  ...of("asking", ["a yes is for the arguments that were shown", "inWords(args) !== shown", "false", "approvals"]),
   ...of(
     "resume",
     [
@@ -48,6 +49,12 @@ export const failClosed = [
   ),
   ...of(
     "answer-schema",
+    [
+      "a promise of another realm is no verdict",
+      'if ("then" in result) return',
+      "if (result instanceof Promise) return",
+      "answers",
+    ],
     [
       "without a schema an answer is a string",
       'check: (value) => (typeof value === "string" ?',

@@ -61,10 +61,19 @@ export const keptEvents = [
     ],
     ["emits that wait for room go on with a resume", "this.#kept?.release();", "", "kept-events"],
   ),
-  ...of("turn", [
-    "a turn that finishes alone keeps from its question on",
-    "if (this.standing.alone) this.carriage.pause([]);",
-    "",
-    "finishing-alone",
-  ]),
+  ...of(
+    "turn",
+    [
+      "a turn that finishes alone keeps from its question on",
+      "if (this.standing.alone) this.carriage.pause([]);\n    this",
+      "this",
+      "finishing-alone",
+    ],
+    [
+      "a turn whose client is gone at the first write keeps what follows a question that waits",
+      "if (this.standing.alone) this.carriage.pause([]);\n      this",
+      "this",
+      "finishing-alone",
+    ],
+  ),
 ];

@@ -46,7 +46,7 @@ export function readPage(markdown: string): Page {
     else if (table === undefined) {
       table = { heading, columns: cellsOf(line), rows: [] };
       tables.push(table);
-    } else if (!/^\|[-| ]+$/.test(line)) table.rows.push(cellsOf(line));
+    } else if (!/^\|[-:| ]+$/.test(line)) table.rows.push(cellsOf(line));
   }
   return { headings: [...prose.keys()], blocks, tables, prose };
 }

@@ -124,11 +124,11 @@ export class Admission {
       forget();
       if (run.left) return;
       if (read !== undefined && "refusal" in read) return this.#refuse(run, read.refusal);
-      // The very questions that were judged must still be the open ones; from here to `resume` nothing is awaited.
+      // The turn may have been taken in the very moment in which the check ended; once it is taken anew, `over` has told.
+      // So what is still open was judged, and some of that may have timed out. From here to `resume` nothing is awaited.
       const open = read !== undefined && this.#heldBy(thread) === turn ? turn.outstanding : [];
       // What is held now, if anything, is another question: that is for the resume to be told as any other is.
-      if (read === undefined || open.length === 0 || !open.every((question) => read.decisions.has(question)))
-        return this.#resume(run);
+      if (read === undefined || open.length === 0) return this.#resume(run);
       turn.resume(run, new Map([...read.decisions].filter(([question]) => open.includes(question))));
     });
     settled.catch((error) => settings.report(error, { threadId, runId }));

@@ -13,12 +13,6 @@ export const claim = [
     ],
     ["after a slow check the client must still be there", "if (run.left) return;\n      if", "if", "async-schemas"],
     [
-      "after a slow check the same questions must be open",
-      "|| !open.every((question) => read.decisions.has(question))",
-      "",
-      "async-schemas",
-    ],
-    [
       "a question that timed out meanwhile is not settled",
       ".filter(([question]) => open.includes(question))",
       "",

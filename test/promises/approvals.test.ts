@@ -252,7 +252,7 @@ describe("arguments that the agent changes while they are being approved", () =>
     const ran: unknown[] = [];
     const agent = agentUnderTest(async (context) => {
       const args = { path: "" };
-      const calls = ["/tmp/a", "/etc"].map((path) => {
+      const calls = ["notes", "payroll"].map((path) => {
         args.path = path;
         return context.toolCall("remove", args, (given) => void ran.push(given.path), { approval: true });
       });
@@ -260,8 +260,8 @@ describe("arguments that the agent changes while they are being approved", () =>
     });
     const [first, second] = twoInterrupts(await agent.run("go"));
     expect([first.message, second.message]).toEqual([
-      'Approve remove({"path":"/tmp/a"})?',
-      'Approve remove({"path":"/etc"})?',
+      'Approve remove({"path":"notes"})?',
+      'Approve remove({"path":"payroll"})?',
     ]);
     const run = await agent.resume([answerTo(first, "always"), answerTo(second, false)]);
     expect(ran).toEqual([]);

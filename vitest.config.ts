@@ -1,6 +1,19 @@
-import { defineConfig } from "vitest/config";
+import { defaultExclude, defineConfig } from "vitest/config";
 import { ConformanceReporter } from "./test/support/conformance-reporter.ts";
 import { StreamReporter } from "./test/support/stream-reporter.ts";
+
+/** Runs other test files again, which is possible only where nobody has loaded them before. */
+const ALONE = ["test/agents/a2ui-exchange.test.ts"];
+
+const node = {
+  include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
+  pool: "forks" as const,
+  // What is done after each test; hooks that helpers register when they are loaded would be the first file's only.
+  setupFiles: ["test/support/each-test.ts"],
+  execArgv: ["--unhandled-rejections=strict"],
+  testTimeout: 20_000,
+  hookTimeout: 20_000,
+};
 
 export default defineConfig({
   test: {
@@ -32,18 +45,9 @@ export default defineConfig({
     maxWorkers: "100%",
     teardownTimeout: 3_000,
     projects: [
-      {
-        test: {
-          name: "node",
-          include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
-          pool: "forks",
-          // Isolated, as is the default: what helpers do after each test they register when they are loaded, once a file.
-          isolate: true,
-          execArgv: ["--unhandled-rejections=strict"],
-          testTimeout: 20_000,
-          hookTimeout: 20_000,
-        },
-      },
+      // One process after another would load the same modules for each of its files, which took longer than the tests.
+      { test: { ...node, name: "node", exclude: [...defaultExclude, ...ALONE], isolate: false } },
+      { test: { ...node, name: "alone", include: ALONE } },
     ],
   },
 });

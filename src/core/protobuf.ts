@@ -36,10 +36,14 @@ export function createNegotiation(report: (error: unknown) => void): Negotiate {
   };
 }
 
+let loaded: typeof EventEncoder | undefined;
+
+/** Loads it once for all handlers. */
 async function load(): Promise<typeof EventEncoder> {
   // In a `try`, so that bundlers let the package be absent.
   try {
-    return (await import("@ag-ui/encoder")).EventEncoder;
+    loaded ??= (await import("@ag-ui/encoder")).EventEncoder;
+    return loaded;
   } catch (cause) {
     throw new Error("transports.protobuf needs the package @ag-ui/encoder: install it beside holdline.", { cause });
   }

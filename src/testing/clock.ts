@@ -25,6 +25,9 @@ const START = Date.UTC(2100, 0, 1);
 /** How many turns of the event loop what a timer woke gets: asking, ending a run and writing it are one each. */
 const TURNS = 10;
 
+/** Loaded when a question first needs it, and no number of turns is long enough to read files in. */
+let validator: Promise<unknown> | undefined;
+
 interface Timer {
   readonly due: number;
   readonly callback: () => void;
@@ -51,6 +54,8 @@ export function createTestClock(startMs: number = START): TestClock {
   }
 
   async function move(ms: number): Promise<void> {
+    validator ??= import("@cfworker/json-schema");
+    await validator;
     // Work that is under way may be about to set the very timer that this advance is meant to fire.
     await settle();
     const until = now + ms;

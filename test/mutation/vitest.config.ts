@@ -30,6 +30,7 @@ export default defineConfig({
     alias: [{ find: /^.*\/client-check\.ts$/, replacement: fileURLToPath(new URL("./unchecked.ts", import.meta.url)) }],
   },
   test: {
+    setupFiles: ["test/support/each-test.ts"],
     include: [
       ...promises.map((name) => `test/promises/${name}.test.ts`),
       ...cases.map((name) => `test/cases/${name}.test.ts`),

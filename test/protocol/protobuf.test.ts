@@ -7,6 +7,7 @@ import { agentUnderTest } from "../support/agent-under-test.ts";
 import { withoutAWord } from "../support/client-check.ts";
 import { nodeAgent } from "../support/node-agent.ts";
 import { requestOf } from "../support/open-exchange.ts";
+import { defer } from "../support/promises.ts";
 import { MEDIA_TYPE, readProtobuf } from "../support/protobuf.ts";
 import { readRecorded } from "../support/recorded-stream.ts";
 import { answerTo } from "../support/runs.ts";
@@ -132,11 +133,18 @@ describe("protobuf", () => {
   });
 
   it("holds no keep-alive, which it has no word for (P161)", async () => {
-    let go = () => {};
-    const agent = agentUnderTest({ agent: () => new Promise<void>((resolve) => (go = resolve)), transports });
+    const [started, over] = [defer(), defer()];
+    const agent = agentUnderTest({
+      transports,
+      agent() {
+        started.resolve();
+        return over.promise;
+      },
+    });
     const running = exchange(agent.handler.handle, INPUT, MEDIA_TYPE);
+    await started.promise;
     await agent.clock.advance(60_000);
-    go();
+    over.resolve();
     expect((await running).events.map(({ type }) => type)).toEqual(["RUN_STARTED", "RUN_FINISHED"]);
   });
 

@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/promises/**/*.test.ts"],
+    setupFiles: ["test/support/each-test.ts"],
     pool: "forks",
     execArgv: ["--unhandled-rejections=strict"],
     maxWorkers: 1,

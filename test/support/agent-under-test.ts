@@ -3,7 +3,7 @@
  * also has to leave the protocol's own client without a word, and nothing may be rejected unheard.
  */
 import type { RunAgentInput } from "@ag-ui/core";
-import { afterEach, expect } from "vitest";
+import { expect } from "vitest";
 import type { Agent } from "../../src/index.ts";
 import { type TestAgent, type TestAgentOptions, type TestRun, testAgent } from "../../src/testing/index.ts";
 import { checkWithClient } from "./client-check.ts";
@@ -14,10 +14,11 @@ process.on("unhandledRejection", (error) => unheard.push(error));
 process.on("uncaughtException", (error) => unheard.push(error));
 const open: TestAgent[] = [];
 
-afterEach(async () => {
+/** Closes the agents of a test, and fails it when something was rejected unheard. */
+export async function closeAgents(): Promise<void> {
   for (const agent of open.splice(0)) await agent.close();
   expect(unheard.splice(0)).toEqual([]);
-});
+}
 
 /** Streams and inputs that were posted by other means pass the same checks. */
 export async function checked(run: TestRun): Promise<TestRun> {

@@ -2,13 +2,13 @@
 import type { Server } from "node:http";
 import type { Http2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
-import { afterEach } from "vitest";
 
 const open: (() => Promise<void>)[] = [];
 
-afterEach(async () => {
+/** Closes the servers of a test. */
+export async function closeServers(): Promise<void> {
   for (const close of open.splice(0)) await close();
-});
+}
 
 /** What is still to be closed after the test. */
 export const closeAfterTest = (close: () => Promise<void>): void => void open.push(close);

@@ -4,7 +4,7 @@
  * would be appended to somebody else's words, or be dropped with a warning.
  */
 import type { JsonPatchOperation, Message, RunAgentInput } from "@ag-ui/core";
-import { EventRefusedError } from "./errors.ts";
+import { EventRefusedError, refuse } from "./errors.ts";
 import { type Item, KINDS, type WireEvent } from "./items.ts";
 import { patched } from "./json-patch.ts";
 
@@ -21,10 +21,6 @@ interface Given {
 type History = Pick<RunAgentInput, "messages" | "tools">;
 
 const NOTHING: History = { messages: [], tools: [] };
-
-const refuse = (message: string): never => {
-  throw new EventRefusedError(message);
-};
 
 const takenBy = ({ role, subagentRunId }: Message): Taken => ({ role, owner: subagentRunId });
 

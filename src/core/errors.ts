@@ -159,6 +159,11 @@ export class EventRefusedError extends HoldlineError {
   }
 }
 
+/** Refuses an event, as an expression. @throws EventRefusedError */
+export function refuse(message: string): never {
+  throw new EventRefusedError(message);
+}
+
 /** The turn has ended: nothing more can be emitted or asked. Code `TURN_ENDED`. */
 export class TurnEndedError extends HoldlineError {
   override readonly name = "TurnEndedError";

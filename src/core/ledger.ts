@@ -5,7 +5,7 @@
  */
 import type { Message, RunAgentInput } from "@ag-ui/core";
 import { Conversation, displaced } from "./conversation.ts";
-import { EventRefusedError } from "./errors.ts";
+import { refuse } from "./errors.ts";
 import {
   appendTo,
   endOf,
@@ -18,6 +18,7 @@ import {
   startAgain,
   type WireEvent,
 } from "./items.ts";
+import { checkOwner, Owners } from "./owners.ts";
 
 /** What must be the same when an item is opened again (AG-UI streaming: a reopened id appends). */
 const AGREEING: Readonly<Partial<Record<Kind, readonly string[]>>> = {
@@ -38,10 +39,6 @@ export interface Place {
 
 const NONE: readonly Item[] = [];
 
-const refuse = (message: string): never => {
-  throw new EventRefusedError(message);
-};
-
 export class Ledger {
   // The collections are made when first needed: a held turn keeps what it has, and most need few of them.
   #items: Map<string, Item> | undefined;
@@ -52,10 +49,7 @@ export class Ledger {
   #restarts: readonly Item[] = NONE;
   /** The calls started in this run, and whether each has its result. */
   #calls: Map<string, boolean> | undefined;
-  /** The subagents that were announced in this run. */
-  #announced: Set<string> | undefined;
-  /** Those that events of this run name and nobody announced. */
-  #attributed: Set<string> | undefined;
+  readonly #owners = new Owners();
   readonly #listener: WarningListener;
 
   constructor(listener: WarningListener) {
@@ -75,12 +69,7 @@ export class Ledger {
   take(event: WireEvent): WireEvent[] {
     const part = PARTS[event.type];
     const out = part === undefined ? this.#whole(event) : this.#part(event, part);
-    const { subagentRunId } = event;
-    // Attribution alone is legal; but what was attributed to cannot be announced afterwards (AG-UI subagents).
-    if (subagentRunId !== undefined && !this.#announced?.has(subagentRunId)) {
-      this.#attributed ??= new Set();
-      this.#attributed.add(subagentRunId);
-    }
+    if (event.subagentRunId !== undefined) this.#owners.attribute(event.subagentRunId);
     return out;
   }
 
@@ -120,6 +109,10 @@ export class Ledger {
     return this.#items?.get(keyOf(kind, id, undefined));
   }
 
+  #subagent(id: unknown): Item | undefined {
+    return id === undefined ? undefined : this.find("subagent", id as string);
+  }
+
   /** Whether the run's next event must be preceded by others. */
   get restarting(): boolean {
     return this.#restarts.length > 0;
@@ -130,7 +123,7 @@ export class Ledger {
     const { toolCallId, owner } = place;
     const isAnswered =
       toolCallId !== undefined && (this.find("call", toolCallId)?.answered ?? this.#calls?.get(toolCallId)) === true;
-    const hasEnded = owner !== undefined && this.find("subagent", owner)?.state === "closed";
+    const hasEnded = this.#subagent(owner)?.state === "closed";
     if (!isAnswered && !hasEnded) return place;
     return { toolCallId: isAnswered ? undefined : toolCallId, owner: hasEnded ? undefined : owner };
   }
@@ -163,8 +156,7 @@ export class Ledger {
     this.#open = [];
     this.#conversation.endRun();
     this.#calls = undefined;
-    this.#announced = undefined;
-    this.#attributed = undefined;
+    this.#owners.endRun();
     return out;
   }
 
@@ -180,13 +172,8 @@ export class Ledger {
   #reopen(item: Item): void {
     item.state = "open";
     this.#open.push(item);
-    if (item.kind === "subagent") this.#announce(item.id);
+    if (item.kind === "subagent") this.#owners.announce(item.id);
     // A reopened message names the same owner; its frames keep their head.
-  }
-
-  #announce(subagentRunId: string): void {
-    this.#announced ??= new Set();
-    this.#announced.add(subagentRunId);
   }
 
   #start(kind: Kind, id: string, event: WireEvent, known: Item | undefined): WireEvent[] {
@@ -203,8 +190,8 @@ export class Ledger {
     if (kind === "call" && this.#calls?.get(id) === true && this.isClientTool(event.toolCallName as string))
       refuse(`${event.type}: the call ${JSON.stringify(id)} has a result, and its tool is the client's to answer for.`);
     const owner = kind === "call" ? this.#conversation.ownerOfCall(event, known !== undefined) : event.subagentRunId;
-    if (kind === "subagent") this.#checkAnnouncement(event, known);
-    else this.#checkOwner(event, owner, known);
+    if (kind === "subagent") this.#owners.checkAnnouncement(event, known, this.#subagent(event.parentSubagentRunId));
+    else checkOwner(event, owner, this.#subagent(owner), [known, this.#twinOf(event)]);
     this.#takeId(kind, event, owner);
     const out = this.#begin();
     const item: Item = { kind, id, owner, start: event, state: "open", half: known?.half ?? "" };
@@ -217,31 +204,9 @@ export class Ledger {
       this.#calls ??= new Map();
       this.#calls.set(id, this.#calls.get(id) ?? false);
     }
-    if (kind === "subagent") this.#announce(id);
+    if (kind === "subagent") this.#owners.announce(id);
     out.push(event);
     return out;
-  }
-
-  #checkAnnouncement({ subagentRunId, parentSubagentRunId }: WireEvent, known: Item | undefined): void {
-    const id = subagentRunId as string;
-    const goesOn = known?.waits === true && known.state === "closed" && !this.#announced?.has(id);
-    if ((known !== undefined && !goesOn) || this.#attributed?.has(id))
-      refuse(`SUBAGENT_STARTED: ${JSON.stringify(id)} was used; it names one invocation, from its announcement on.`);
-    if (parentSubagentRunId === undefined || this.#announced?.has(parentSubagentRunId as string)) return;
-    // One that an interrupt closed is announced again before this event goes out.
-    if (this.find("subagent", parentSubagentRunId as string)?.state !== "suspended")
-      refuse(`SUBAGENT_STARTED: its parent ${JSON.stringify(parentSubagentRunId)} was not announced in this run.`);
-  }
-
-  /** What begins belongs to a subagent that has not ended, or to one that nobody announces; opened again, to the same. */
-  #checkOwner(event: WireEvent, owner: string | undefined, known: Item | undefined): void {
-    const twin = this.#twinOf(event);
-    for (const item of [known, twin]) {
-      if (item !== undefined && item.owner !== owner)
-        refuse(`${event.type}: ${JSON.stringify(item.id)} was opened by another owner.`);
-    }
-    if (owner !== undefined && this.find("subagent", owner)?.state === "closed")
-      refuse(`${event.type}: the subagent ${JSON.stringify(owner)} has finished.`);
   }
 
   /** A reasoning span and a reasoning message that share an id are one owner's. */

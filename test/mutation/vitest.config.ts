@@ -1,4 +1,4 @@
-/** The tests that a mutant has to get past: those in process that are about admission, answers and retention, and quick. */
+/** The tests that a mutant has to get past: those in process that are about admission, answers, retention and the ledger, and quick. */
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -9,9 +9,11 @@ const promises = [
   "causes",
   "closing",
   "disconnect",
+  "emitting",
   "eviction",
   "exchange",
   "identity",
+  "ledger-and-reopening",
   "owner",
   "proof",
   "queue",
@@ -20,10 +22,16 @@ const promises = [
   "retention",
   "several-questions",
   "stats-and-inspect",
+  "stopping",
+  "subagents-and-steps",
+  "text",
+  "tool-calls",
   "versions",
 ];
 
-const cases = ["answers", "claiming"];
+const cases = ["answers", "claiming", "events", "threads"];
+
+const protocol = ["chunks", "conformance-streams", "conversation", "items", "runs", "several-runs", "subagents"];
 
 export default defineConfig({
   resolve: {
@@ -34,6 +42,7 @@ export default defineConfig({
     include: [
       ...promises.map((name) => `test/promises/${name}.test.ts`),
       ...cases.map((name) => `test/cases/${name}.test.ts`),
+      ...protocol.map((name) => `test/protocol/${name}.test.ts`),
     ],
     testTimeout: 10_000,
     hookTimeout: 10_000,

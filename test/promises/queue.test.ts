@@ -146,6 +146,44 @@ describe("a run that waited", () => {
   });
 });
 
+describe("a turn that its client left, and that ends when the next is at work on its thread", () => {
+  /** The first turn has been left with another run waiting behind it, which is now at work. */
+  async function overtaken(second: string) {
+    const all = gated();
+    const { agent, send } = all;
+    const leaving = new AbortController();
+    const first = agent.run("left", { signal: leaving.signal });
+    const gone = expect(first).rejects.toThrow();
+    await agent.clock.advance(0);
+    const next = await send(second);
+    leaving.abort();
+    await gone;
+    await agent.clock.advance(0);
+    expect(all.order).toEqual(["left", second]);
+    return { ...all, run: next.run };
+  }
+
+  it("leaves that one in its place: who follows goes on waiting", async () => {
+    const { agent, order, gate, send, run } = await overtaken("second");
+    const third = await send("third");
+    gate("left").resolve();
+    await agent.clock.advance(0);
+    expect(order).toEqual(["left", "second"]);
+    gate("second").resolve();
+    gate("third").resolve();
+    expect([(await run).result, (await third.run).result]).toEqual(["second", "third"]);
+  });
+
+  it("leaves its question open", async () => {
+    const { agent, gate, run } = await overtaken("ask");
+    const interrupt = soleInterrupt(await run);
+    gate("left").resolve();
+    await agent.clock.advance(0);
+    expect(agent.handler.inspect()).toHaveLength(1);
+    expect((await agent.answer(interrupt, "a")).result).toBe("ask");
+  });
+});
+
 describe("a run with resume entries", () => {
   it("never waits: it is decided at once against what is held now", async () => {
     const { agent, gate, send } = gated();

@@ -98,9 +98,10 @@ function readText(request: NodeRequest, limit: number): Promise<string> {
     if (request.readableEnded) {
       const { body } = request;
       if (body === undefined) return reject(unreadable("The body had been read before it reached the handler."));
-      return resolve(
-        body instanceof Uint8Array ? decode(body) : typeof body === "string" ? body : JSON.stringify(body),
-      );
+      const bytes =
+        body instanceof Uint8Array ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+      if (bytes.length > limit) return reject(tooLarge());
+      return resolve(decode(bytes));
     }
     const declared = Number(request.headers["content-length"]);
     if (declared > 2 * limit) return reject(tooLarge());

@@ -12,16 +12,13 @@ import type { Run } from "./run.ts";
 import * as stops from "./stops.ts";
 import { keyOf, type Thread, Threads } from "./threads.ts";
 import { Turn } from "./turn.ts";
+import { standing } from "./version.ts";
 
 export const CLOSING = "This server is closing. Send the run again; another instance will take it.";
-
-const major = (version: string): string | undefined => /^(\d+)\.\d+$/.exec(version)?.[1];
 
 export class Admission {
   readonly threads: Threads;
   readonly #host: Host;
-  /** Refusals by code. */
-  readonly refused: Record<string, number> = {};
   /** Runs that wait for their turn. */
   queued = 0;
   /** Only what is held is answered any more. */
@@ -62,8 +59,7 @@ export class Admission {
       settings.warn({ code: "PROOF_NOT_REQUIRED", message });
     }
     const { protocolVersion, resume } = run.input;
-    const declared = protocolVersion === undefined ? undefined : major(protocolVersion);
-    if (declared !== undefined && declared !== major(PROTOCOL_VERSION)) {
+    if (protocolVersion !== undefined && standing(protocolVersion) === "foreign") {
       return this.#refuse(run, {
         code: RefusalCode.UNSUPPORTED_PROTOCOL_VERSION,
         message: `This server speaks AG-UI ${PROTOCOL_VERSION}, not ${protocolVersion}.`,
@@ -87,7 +83,8 @@ export class Admission {
   }
 
   #refuse(run: Run, { code, message, cause }: Refusal): void {
-    this.refused[code] = (this.refused[code] ?? 0) + 1;
+    const { refused } = this.#host;
+    refused[code] = (refused[code] ?? 0) + 1;
     run.refuse(code, message, cause);
   }
 

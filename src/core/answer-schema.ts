@@ -80,6 +80,8 @@ export function answerType(schemas: {
 }): AnswerType | Promise<AnswerType> {
   const { schema, jsonSchema } = schemas;
   if (schema === undefined && jsonSchema === undefined) return stringAnswer;
+  if (isStandardSchema(jsonSchema))
+    throw new TypeError("`jsonSchema` must be a JSON Schema; give a Standard Schema as `schema`.");
   if (schema === undefined) return jsonAnswer(plain(jsonSchema));
   if (!isStandardSchema(schema))
     throw new TypeError("`schema` must be a Standard Schema; give a JSON Schema as `jsonSchema`.");
@@ -102,15 +104,30 @@ function describe(schema: StandardSchemaV1): JsonSchema {
       `This ${schema["~standard"].vendor} schema has no JSON Schema of its own to show to the client: pass \`jsonSchema\` beside \`schema\`.`,
     );
   }
-  return plain(given.input({ target: "draft-2020-12" }));
+  let said: unknown;
+  try {
+    said = given.input({ target: "draft-2020-12" });
+  } catch (cause) {
+    const why = cause instanceof Error ? `: ${cause.message}` : "";
+    throw new TypeError(`This schema cannot be said as a JSON Schema${why}. Pass \`jsonSchema\` beside \`schema\`.`, {
+      cause,
+    });
+  }
+  return plain(said);
 }
+
+/** Longer ones, in UTF-16 units, would not leave room for the question in its frame. */
+const LONGEST_SCHEMA = 1024 * 1024;
 
 /** A copy that is nothing but JSON: the validator marks what it reads, and a client must get no validator's internals. */
 function plain(schema: unknown): JsonSchema {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
     throw new TypeError("A JSON Schema shown to a client must be an object (AG-UI: `responseSchema`).");
   }
-  return JSON.parse(JSON.stringify(schema)) as JsonSchema;
+  const text = JSON.stringify(schema);
+  if (text.length > LONGEST_SCHEMA)
+    throw new RangeError(`A JSON Schema shown to a client may be ${LONGEST_SCHEMA} characters long.`);
+  return JSON.parse(text) as JsonSchema;
 }
 
 export function standardCheck(schema: StandardSchemaV1): AnswerType["check"] {

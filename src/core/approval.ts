@@ -8,6 +8,7 @@ import {
   answerType,
   isStandardSchema,
   type JsonSchema,
+  type StandardSchemaV1,
   standardCheck,
   type Verdict,
 } from "./answer-schema.ts";
@@ -29,30 +30,52 @@ const accept = (consent: Consent): Verdict => ({ ok: true, value: consent });
 const refuse = (reason: string): Verdict => ({ ok: false, reason });
 
 /** What an approval asks for; with `edits`, what edited arguments must be. */
-export function approvalType(edits: false | ArgsSchema<never> | undefined): AnswerType | Promise<AnswerType> {
-  if (edits === false) return { responseSchema: shown(undefined), check: (value) => read(value, undefined) };
+export function approvalType({
+  allowAlways,
+  edits,
+}: {
+  allowAlways: boolean;
+  edits: false | ArgsSchema<never> | undefined;
+}): AnswerType | Promise<AnswerType> {
+  if (edits === false) return { responseSchema: shown(allowAlways, {}), check: (value) => read(value, undefined) };
   const args = argsType(edits);
   const build = ({ responseSchema, check }: AnswerType): AnswerType => ({
-    responseSchema: shown(responseSchema),
+    responseSchema: shown(allowAlways, { editedArgs: standalone(responseSchema) }),
     check: (value) => read(value, check),
   });
   return args instanceof Promise ? args.then(build) : build(args);
 }
 
-function shown(editedArgs: JsonSchema | undefined): JsonSchema {
-  const properties = { approved: { type: "boolean" }, ...(editedArgs === undefined ? {} : { editedArgs }) };
+/** The words are examples: any other denies. Among them `always` tells a client whether that is more than a yes. */
+function shown(allowAlways: boolean, edits: { editedArgs?: JsonSchema }): JsonSchema {
+  const examples = allowAlways ? ["yes", "always", "no"] : ["yes", "no"];
+  const properties = { approved: { type: "boolean" }, ...edits };
   return {
     title: "Approval",
-    anyOf: [{ type: "boolean" }, { type: "string" }, { type: "object", properties, required: ["approved"] }],
+    anyOf: [{ type: "boolean" }, { type: "string", examples }, { type: "object", properties, required: ["approved"] }],
   };
+}
+
+/** A schema that stands within another: what it says of its own parts by `#` is said of itself (JSON Schema, `$id`). */
+function standalone(schema: JsonSchema): JsonSchema {
+  const refersToItself = /"\$(?:dynamic|recursive)?[rR]ef":"#/.test(JSON.stringify(schema));
+  return !refersToItself || "$id" in schema ? schema : { $id: `urn:uuid:${crypto.randomUUID()}`, ...schema };
 }
 
 /** What checks edited arguments: the tool's own schema; without one, that they are an object. */
 function argsType(schema: ArgsSchema<never> | undefined): AnswerType | Promise<AnswerType> {
   if (schema === undefined) return anyArgs;
   if (!isStandardSchema(schema)) return answerType({ jsonSchema: schema });
-  const described = schema["~standard"].jsonSchema === undefined ? anyArgs : (answerType({ schema }) as AnswerType);
-  return { responseSchema: described.responseSchema, check: standardCheck(schema) };
+  return { responseSchema: described(schema), check: standardCheck(schema) };
+}
+
+/** Where the schema has no JSON Schema of its own, or cannot be said as one, an object is all that is shown. */
+function described(schema: StandardSchemaV1): JsonSchema {
+  try {
+    return (answerType({ schema }) as AnswerType).responseSchema;
+  } catch {
+    return anyArgs.responseSchema;
+  }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -8,6 +8,7 @@ import type {
   Approval,
   ApprovalCall,
   ApproveOptions,
+  ArgsSchema,
   AskOptions,
   AskRequest,
 } from "./agent.ts";
@@ -61,11 +62,12 @@ export async function askApproval<A>(
   const refusal = turn.askRefusal;
   if (refusal !== undefined) throw refusal;
   if (allowAlways && turn.alwaysApproved.has(toolName)) return { approved: true, args };
+  // Before the caller's own code may change them, while it words the question or while the human reads.
+  const shown = inWords(args);
   const message = approvalMessage({ toolCallId, toolName, args }, call.message);
   mustBeStrings({ message });
-  const type = approvalType(allowEdits ? (call.argsSchema as ArgsOf) : false);
+  const type = approvalType({ allowAlways, edits: allowEdits ? (call.argsSchema as ArgsSchema<never>) : false });
   const question = { ...readOptions(turn, call), reason: turn.host.settings.reasons.approval, message, toolCallId };
-  const shown = inWords(args);
   const consent = (await put(turn, asker, question, type, () => ({
     kind: "approval",
     message,
@@ -88,8 +90,6 @@ function inWords(args: unknown): string | undefined {
     return undefined;
   }
 }
-
-type ArgsOf = Parameters<typeof approvalType>[0];
 
 /** What an interrupt says in words. Checked when it is asked: a client cannot read an interrupt without them. @throws TypeError */
 function mustBeStrings(members: Readonly<Record<string, unknown>>): void {

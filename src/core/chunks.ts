@@ -64,21 +64,18 @@ export class Chunks {
     this.#ledger = ledger;
   }
 
-  /**
-   * Puts into `out` what goes out for an event. @throws EventRefusedError; what is in `out` then is
-   * the end of a chunk stream, which stands.
-   */
-  take(event: WireEvent, out: WireEvent[]): void {
+  /** @returns what goes out for an event, in order. @throws EventRefusedError and leaves all as it was. */
+  take(event: WireEvent): WireEvent[] {
     const form = FORMS[event.type];
-    if (form !== undefined) return this.#takeChunk(event, form, out);
-    if (this.#lanes !== undefined) {
-      this.#refuseMixing(event);
-      if (!TRANSPARENT.has(event.type)) this.#endLane(event.subagentRunId, out);
-    }
-    out.push(...this.#ledger.take(event));
+    if (form !== undefined) return this.#takeChunk(event, form);
+    if (this.#lanes !== undefined) this.#refuseMixing(event);
+    const taken = this.#ledger.take(event);
+    // Taken first, since it may be refused; the end of the stream that it ends goes out before it.
+    return TRANSPARENT.has(event.type) ? taken : [...this.#endLane(event.subagentRunId), ...taken];
   }
 
-  #takeChunk(event: WireEvent, form: Form, out: WireEvent[]): void {
+  #takeChunk(event: WireEvent, form: Form): WireEvent[] {
+    const out: WireEvent[] = [];
     const current = this.#currentOf(event, form.id);
     const id = (event[form.id] as string | undefined) ?? (current?.type === event.type ? current.id : undefined);
     if (id === undefined) throw new EventRefusedError(`The first ${event.type} must have a ${form.id}.`);
@@ -96,24 +93,20 @@ export class Chunks {
         throw new EventRefusedError("The first TOOL_CALL_CHUNK must have a toolCallName.");
       if (known?.state === "open")
         throw new EventRefusedError(`${event.type}: ${JSON.stringify(id)} was opened by a START.`);
-      if (current !== undefined) this.#endLane(current.owner, out);
       const start: WireEvent = { type: `${form.prefix}_START`, [form.id]: id, ...form.defaults, ...tag };
       for (const name of given) start[name] = event[name];
-      out.push(...this.#ledger.take(event.delta === undefined ? { ...start, ...others(event) } : start));
+      const taken = this.#ledger.take(event.delta === undefined ? { ...start, ...others(event) } : start);
+      if (current !== undefined) out.push(...this.#endLane(current.owner));
+      out.push(...taken);
       this.#lanes ??= new Map();
       this.#lanes.set(event.subagentRunId, { type: event.type, id, owner: event.subagentRunId });
     }
-    if (event.delta !== undefined) {
-      out.push(
-        ...this.#ledger.take({
-          type: `${form.prefix}_${form.append}`,
-          [form.id]: id,
-          delta: event.delta,
-          ...tag,
-          ...others(event),
-        }),
-      );
+    // A chunk without a delta says what is to be said of the item: its first in the START, a later one in a delta of its own.
+    if (event.delta !== undefined || out.length === 0) {
+      const append = { type: `${form.prefix}_${form.append}`, [form.id]: id, delta: event.delta ?? "" };
+      out.push(...this.#ledger.take({ ...append, ...tag, ...others(event) }));
     }
+    return out;
   }
 
   /** The stream a chunk goes on with: that of its id, of its tag, else the only one of its form. */
@@ -133,21 +126,16 @@ export class Chunks {
     return [...(this.#lanes?.values() ?? [])];
   }
 
-  #endLane(owner: string | undefined, out: WireEvent[]): void {
+  #endLane(owner: string | undefined): WireEvent[] {
     const current = this.#lanes?.get(owner);
-    if (current === undefined) return;
+    if (current === undefined) return [];
     this.#lanes?.delete(owner);
     if (this.#lanes?.size === 0) this.#lanes = undefined;
     const form = FORMS[current.type] as Form;
     // Its subagent's end may have closed it already.
-    if (this.#ledger.find(form.kind, current.id)?.state === "closed") return;
-    out.push(
-      ...this.#ledger.take({
-        type: `${form.prefix}_END`,
-        [form.id]: current.id,
-        ...(owner === undefined ? {} : { subagentRunId: owner }),
-      }),
-    );
+    if (this.#ledger.find(form.kind, current.id)?.state === "closed") return [];
+    const tag = owner === undefined ? {} : { subagentRunId: owner };
+    return this.#ledger.take({ type: `${form.prefix}_END`, [form.id]: current.id, ...tag });
   }
 
   /** An id that chunks opened is closed by them only (AG-UI streaming: the forms are not mixed). */

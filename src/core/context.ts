@@ -2,14 +2,7 @@
  * What an agent is handed: a thin front, whose parts say (`voice.ts`), ask (`asking.ts`), call tools
  * (`tool-call.ts`) and nest (`nesting.ts`). Everything else is the turn's.
  */
-import {
-  contentToText,
-  type Interrupt,
-  type JsonPatchOperation,
-  type Message,
-  type RunAgentInput,
-  type TokenUsage,
-} from "@ag-ui/core";
+import type { Interrupt, JsonPatchOperation, Message, RunAgentInput, TokenUsage } from "@ag-ui/core";
 import type {
   AgentContext,
   AgentEvent,
@@ -51,7 +44,7 @@ class TurnContext<A = unknown> {
     return this.run.runId;
   }
   get run(): RunAgentInput {
-    return this.#turn.carriage.latest.input;
+    return this.#turn.carriage.latest.shown;
   }
   get request(): Request | undefined {
     return this.#turn.carriage.latest.request;
@@ -63,18 +56,13 @@ class TurnContext<A = unknown> {
     return this.#turn.carriage.latest.locals;
   }
   get userText(): string {
-    const { messages } = this.run;
-    for (let i = messages.length - 1; i >= 0; i--) {
-      const message = messages[i];
-      if (message?.role === "user") return contentToText(message.content);
-    }
-    return "";
+    return this.#turn.userText;
   }
   get signal(): AbortSignal {
     return this.#turn.standing.signal;
   }
   get state(): unknown {
-    return this.#turn.output.state.value;
+    return this.#turn.output.state.shown;
   }
   get heard(): boolean {
     return this.#turn.standing.heard;

@@ -32,6 +32,8 @@ export class Conversation {
   /** What the turn has shown. Made, as the activities are, when first needed. */
   #own: Map<string, Taken> | undefined;
   #activities: Map<string, unknown> | undefined;
+  /** What snapshots of this run have taken away: its reader goes on to know whose it was. */
+  #dropped: Map<string, Taken> | undefined;
 
   /** A run carries the turn from here, and this is what its client has. */
   begin(input: History): void {
@@ -42,6 +44,7 @@ export class Conversation {
   /** Of the input only itself is kept meanwhile: a history may be long, and the turn held. */
   endRun(): void {
     this.#given = undefined;
+    this.#dropped = undefined;
   }
 
   /** Whether the client runs the tool of this name: its calls are not answered here (AG-UI frontend tools). */
@@ -53,12 +56,13 @@ export class Conversation {
   open(role: string, event: WireEvent): void {
     const id = event.messageId as string;
     const owner = event.subagentRunId;
-    const taken = this.#own?.get(id);
+    const own = this.#own?.get(id);
+    const taken = own ?? this.#dropped?.get(id);
     if (taken === undefined && this.#history.messages.has(id))
       refuse(`${event.type}: ${JSON.stringify(id)} is a message of the history; a new message takes a new id.`);
     if (taken !== undefined && (taken.role !== role || taken.owner !== owner))
       refuse(`${event.type}: ${JSON.stringify(id)} is a message of another role or owner.`);
-    if (taken === undefined) this.#take(id, role, owner);
+    if (own === undefined) this.#take(id, role, owner);
   }
 
   /** Whose a call is that is opened: without a word of its own, its message's. @throws EventRefusedError */
@@ -66,7 +70,8 @@ export class Conversation {
     const { type, toolCallId, parentMessageId } = event;
     if (!isKnown && this.#history.calls.has(toolCallId as string))
       refuse(`${type}: ${JSON.stringify(toolCallId)} is a call of the history; a new call takes a new id.`);
-    const parent = parentMessageId === undefined ? undefined : this.#find(parentMessageId as string);
+    const parentId = parentMessageId as string | undefined;
+    const parent = parentId === undefined ? undefined : (this.#find(parentId) ?? this.#dropped?.get(parentId));
     if (parent === undefined) return event.subagentRunId;
     if (parent.role !== "assistant")
       refuse(`${type}: the parent ${JSON.stringify(parentMessageId)} is no message of the assistant's.`);
@@ -137,6 +142,7 @@ export class Conversation {
     const isKept = ({ role }: { role: string }) =>
       (role === "activity" || role === "reasoning") && !messages.some((message) => message.role === role);
     const left = this.#input.messages.filter(({ id }) => !restated.has(id) && !this.#own?.has(id));
+    const others = [...given, ...(this.#own ?? [])].filter(([id]) => !restated.has(id));
     const own = new Map([...(this.#own ?? [])].filter(([id, taken]) => !restated.has(id) && isKept(taken)));
     const activities = new Map([...(this.#activities ?? [])].filter(([id]) => own.has(id)));
     for (const message of messages) {
@@ -145,6 +151,8 @@ export class Conversation {
     }
     this.#own = own;
     this.#activities = activities;
+    const dropped = others.filter(([, taken]) => !isKept(taken));
+    if (dropped.length > 0) this.#dropped = new Map([...(this.#dropped ?? []), ...dropped]);
     this.begin({ tools: this.#input.tools, messages: [...messages, ...left.filter(isKept)] });
     return left.filter((message) => !isKept(message)).map(({ id }) => id);
   }

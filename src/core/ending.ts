@@ -36,10 +36,23 @@ export function success(result: unknown): Ending {
     : { outcome: { type: "success" }, result: JSON.parse(text) };
 }
 
-/** What the client is told of an error: its own words only where they are meant for it. */
+/** In UTF-16 units: an error's own words that are longer say no more than none. */
+const LONGEST_WORDS = 256 * 1024;
+
+/** What the client is told of an error: its own words only where they are meant for it, else `otherwise`. */
+export function wordsOf(error: unknown, otherwise: string): string {
+  try {
+    return error instanceof PublicError && error.message.length <= LONGEST_WORDS ? error.message : otherwise;
+  } catch {
+    // What was thrown may itself throw when it is looked at (a proxy).
+    return otherwise;
+  }
+}
+
+/** How a run ends whose function threw. */
 export function failure(error: unknown): Ending {
-  const { message, code } = error instanceof PublicError ? error : { message: "The agent failed.", code: AGENT_FAILED };
-  return { error: { message, code } };
+  const code = error instanceof PublicError && error.code.length <= LONGEST_WORDS ? error.code : AGENT_FAILED;
+  return { error: { message: wordsOf(error, "The agent failed."), code } };
 }
 
 const LONGEST_PROMPT = 2000;

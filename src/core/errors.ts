@@ -180,6 +180,7 @@ export class TurnEndedError extends HoldlineError {
 export class PublicError extends HoldlineError {
   override readonly name = "PublicError";
   constructor(message: string, options: { code?: string; cause?: unknown } = {}) {
-    super(options.code ?? AGENT_FAILED, message, "cause" in options ? { cause: options.cause } : undefined);
+    // An HTTP status, say, where there are no types: the wire has a string (AG-UI: RUN_ERROR).
+    super(String(options.code ?? AGENT_FAILED), message, "cause" in options ? { cause: options.cause } : undefined);
   }
 }

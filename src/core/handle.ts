@@ -84,11 +84,17 @@ export function createHandler(options: HandlerOptions): Handler {
     spent: new SpentInterrupts(ids),
     turns: new Set(),
     counts,
+    refused: {},
     check: undefined,
   };
-  const admission = new Admission(host);
+  /** What requests meet in: the threads they come to, and the timer of their streams. */
+  const meeting = () => ({
+    admission: new Admission(host),
+    keepAlive: new KeepAlive(settings.clock, settings.keepAliveMs),
+  });
+  const shared = meeting();
+  const { admission } = shared;
   const negotiate = settings.protobuf ? createNegotiation((error) => settings.report(error, {})) : undefined;
-  const keepAlive = new KeepAlive(settings.clock, settings.keepAliveMs);
   const phase: { now: "open" | "closing" | "closed"; closed?: Promise<void> } = { now: "open" };
 
   async function exchange(
@@ -109,7 +115,9 @@ export function createHandler(options: HandlerOptions): Handler {
         head = { ...head, vary: head.vary === undefined ? "Accept" : `${head.vary}, Accept` };
       // Whatever happened meanwhile: from here to the end of admission nothing is awaited.
       if (phase.now === "closed" || (phase.now === "closing" && !input.resume?.length)) throw closing();
-      admission.admit(new Run(input, { request, outlet, identity, doubts, locals: given.locals, keepAlive }));
+      const met = settings.alone ? meeting() : shared;
+      const { keepAlive } = met;
+      met.admission.admit(new Run(input, { request, outlet, identity, doubts, locals: given.locals, keepAlive }));
       const type = encoding === undefined ? {} : { "content-type": encoding.contentType };
       return { status: 200, headers: { ...STREAM, ...head, ...type }, body: undefined };
     } catch (error) {
@@ -159,7 +167,7 @@ export function createHandler(options: HandlerOptions): Handler {
       held: held.size,
       running: host.turns.size - held.size,
       queued: admission.queued,
-      refused: { ...admission.refused },
+      refused: { ...host.refused },
     }),
     inspect: () =>
       held.list().map((turn) => ({

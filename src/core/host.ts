@@ -34,6 +34,8 @@ export interface Host {
   /** Every turn whose function has not ended, wherever it stands. */
   readonly turns: Set<Turn>;
   readonly counts: Counts;
+  /** Runs that were refused, by code. */
+  readonly refused: Record<string, number>;
   /** Checks events against the protocol's schemas, with `validate: true` and once they have loaded. */
   check: EventCheck | undefined;
 }

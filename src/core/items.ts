@@ -18,6 +18,10 @@ export interface Item {
   /** What opened it, and opens it again after an interrupt. */
   readonly start: WireEvent;
   state: "open" | "suspended" | "closed";
+  /** Which of the turn's runs it was opened in. */
+  readonly run: number;
+  /** It was ended before its agent said so: when that end comes, it has nothing to send. */
+  early?: boolean;
   /** A subagent whose agent said that it is suspended: a later run may go on with it. */
   waits?: boolean;
   /** A call of a tool that was the client's when it was shown: the client answers it. */

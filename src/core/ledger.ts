@@ -50,6 +50,8 @@ export class Ledger {
   /** The calls started in this run, and whether each has its result. */
   #calls: Map<string, boolean> | undefined;
   readonly #owners = new Owners();
+  /** How many runs have ended. */
+  #run = 0;
   readonly #listener: WarningListener;
 
   constructor(listener: WarningListener) {
@@ -77,6 +79,10 @@ export class Ledger {
     const id = event[member] as string;
     const item = this.#items?.get(keyOf(kind, id, kind === "step" ? event.subagentRunId : undefined));
     if (phase === "start") return this.#start(kind, id, event, item);
+    if (phase === "end" && item?.state === "closed" && item.early) {
+      item.early = false;
+      return [];
+    }
     if (item === undefined || item.state === "closed")
       return refuse(`${event.type}: the ${KINDS[kind].noun} ${JSON.stringify(id)} is not open.`);
     if (event.subagentRunId !== undefined && kind !== "subagent" && event.subagentRunId !== item.owner) {
@@ -157,14 +163,18 @@ export class Ledger {
     this.#conversation.endRun();
     this.#calls = undefined;
     this.#owners.endRun();
+    this.#run++;
     return out;
   }
 
   /** What must precede the run's next event: its suspended steps and subagents, outermost first. */
   #begin(): WireEvent[] {
     if (this.#restarts.length === 0) return [];
-    const out = this.#restarts.map(startAgain);
-    for (const item of this.#restarts) this.#reopen(item);
+    const out: WireEvent[] = [];
+    for (const item of this.#restarts) {
+      out.push(this.#owners.parented(startAgain(item)));
+      this.#reopen(item);
+    }
     this.#restarts = NONE;
     return out;
   }
@@ -173,14 +183,15 @@ export class Ledger {
     item.state = "open";
     this.#open.push(item);
     if (item.kind === "subagent") this.#owners.announce(item.id);
+    else if (item.owner !== undefined) this.#owners.attribute(item.owner);
     // A reopened message names the same owner; its frames keep their head.
   }
 
   #start(kind: Kind, id: string, event: WireEvent, known: Item | undefined): WireEvent[] {
     const { noun } = KINDS[kind];
     if (known?.state === "open") refuse(`${event.type}: the ${noun} ${JSON.stringify(id)} is open already.`);
-    if (known?.state === "suspended" && kind === "call")
-      refuse(`${event.type}: a tool call is not started again after an interrupt.`);
+    if (kind === "call" && known !== undefined && known.run !== this.#run)
+      refuse(`${event.type}: a tool call is not started again in a later run; its arguments would be appended.`);
     if (known?.state === "suspended" && kind === "step")
       refuse(`${event.type}: the step ${JSON.stringify(id)} is open already.`);
     for (const member of known === undefined ? [] : (AGREEING[kind] ?? [])) {
@@ -194,7 +205,10 @@ export class Ledger {
     else checkOwner(event, owner, this.#subagent(owner), [known, this.#twinOf(event)]);
     this.#takeId(kind, event, owner);
     const out = this.#begin();
-    const item: Item = { kind, id, owner, start: event, state: "open", half: known?.half ?? "" };
+    // A call whose message was shown in another run says whose it is: readers know only the messages of this one.
+    const start = owner === event.subagentRunId ? event : { ...event, subagentRunId: owner as string };
+    if (start !== event) this.#owners.attribute(owner as string);
+    const item: Item = { kind, id, owner, start, run: this.#run, state: "open", half: known?.half ?? "" };
     this.#items ??= new Map();
     this.#items.set(keyOf(kind, id, owner), item);
     this.#open.push(item);
@@ -205,7 +219,7 @@ export class Ledger {
       this.#calls.set(id, this.#calls.get(id) ?? false);
     }
     if (kind === "subagent") this.#owners.announce(id);
-    out.push(event);
+    out.push(start);
     return out;
   }
 
@@ -225,9 +239,12 @@ export class Ledger {
   #append(item: Item, event: WireEvent): WireEvent[] {
     if (item.kind === "call" && item.state === "suspended")
       refuse("TOOL_CALL_ARGS: the call was closed when its run ended; it is not started again.");
-    if (item.state === "suspended") this.#takeId(item.kind, item.start, item.owner);
+    if (item.state === "suspended") {
+      checkOwner(event, item.owner, this.#subagent(item.owner), []);
+      this.#takeId(item.kind, item.start, item.owner);
+    }
     const delta = joinHalves(item, event.delta as string);
-    if (delta === "") return [];
+    if (delta === "" && event.metadata === undefined && event.rawEvent === undefined) return [];
     const out = this.#begin();
     if (item.state === "suspended") {
       // A reasoning message stands in the span of its id, where there is one.
@@ -249,7 +266,7 @@ export class Ledger {
     const out = this.#begin();
     item.waits = (event.outcome as { type?: unknown } | undefined)?.type === "suspended";
     // What a subagent owns ends no later than it does (AG-UI subagents).
-    if (item.kind === "subagent") for (const owned of this.#ownedBy(item.id)) this.#shut(owned, endOf(owned), out);
+    if (item.kind === "subagent") for (const owned of this.#ownedBy(item.id)) this.#cut(owned, out);
     this.#shut(item, event, out);
     return out;
   }
@@ -259,6 +276,12 @@ export class Ledger {
       (item.kind === "subagent" ? item.start.parentSubagentRunId : item.owner) === subagentRunId;
     const direct = this.#open.filter(isOwned).reverse();
     return direct.flatMap((item) => (item.kind === "subagent" ? [...this.#ownedBy(item.id), item] : [item]));
+  }
+
+  /** Ends an item before its agent says so. */
+  #cut(item: Item, out: WireEvent[]): void {
+    item.early = true;
+    this.#shut(item, endOf(item), out);
   }
 
   #shut(item: Item, end: WireEvent, out: WireEvent[]): void {
@@ -280,7 +303,7 @@ export class Ledger {
     this.#conversation.answer(event, call);
     const out = this.#begin();
     // The arguments of an answered call are complete.
-    if (call?.state === "open") this.#shut(call, endOf(call), out);
+    if (call?.state === "open") this.#cut(call, out);
     // Also for a call that begins only after its result.
     this.#calls ??= new Map();
     this.#calls.set(id, true);
@@ -306,7 +329,7 @@ export class Ledger {
       );
     const out = this.#begin();
     for (const item of ends) {
-      this.#shut(item, endOf(item), out);
+      this.#cut(item, out);
       if (item.kind !== "call") item.state = "suspended";
     }
     out.push(event);

@@ -3,7 +3,7 @@
  * stopped or has ended meanwhile, whoever ended it has closed them.
  */
 import type { SubagentRequest } from "./agent.ts";
-import { PublicError } from "./errors.ts";
+import { wordsOf } from "./ending.ts";
 import { attempt } from "./handled.ts";
 import type { Voice } from "./voice.ts";
 
@@ -46,10 +46,7 @@ export function runSubagent<R>(
       finish({ type: "SUBAGENT_FINISHED" });
       return result;
     } catch (error) {
-      finish({
-        type: "SUBAGENT_ERROR",
-        message: error instanceof PublicError ? error.message : "The subagent failed.",
-      });
+      finish({ type: "SUBAGENT_ERROR", message: wordsOf(error, "The subagent failed.") });
       throw error;
     }
   });

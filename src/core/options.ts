@@ -145,6 +145,8 @@ export interface Settings {
   readonly maxHeld: number;
   readonly maxHeldPerIdentity: number;
   readonly hold: boolean;
+  /** Each request is served by itself: nothing of one may be written, waited for or timed in another's (Workers). */
+  readonly alone: boolean;
   readonly humanInput: HandlerOptions["humanInput"];
   readonly proofRequired: boolean;
   readonly identify: HandlerOptions["identify"];
@@ -198,7 +200,8 @@ export function settle(options: HandlerOptions): Settings {
     ttlMs,
     maxHeld,
     maxHeldPerIdentity: whole(retention.maxHeldPerIdentity ?? maxHeld, "retention.maxHeldPerIdentity", 1),
-    hold: options.hold ?? !isStatelessWorker(),
+    hold: yesOrNo(options.hold, "hold") ?? !isStatelessWorker(),
+    alone: isStatelessWorker() && options.hold !== true,
     humanInput: options.humanInput,
     proofRequired: choice(options.proof ?? "required", "proof", ["required", "when-present"]) === "required",
     identify: options.identify,
@@ -215,7 +218,7 @@ export function settle(options: HandlerOptions): Settings {
       allowEdits: approvals.allowEdits ?? false,
     },
     protobuf: options.transports?.protobuf ?? false,
-    cors: options.cors,
+    cors: origins(options.cors),
     keepAliveMs: duration(options.keepAliveMs ?? 5_000, "keepAliveMs"),
     bodyBytes: whole(limits.bodyBytes ?? 4 * 1024 * 1024, "limits.bodyBytes", 1),
     queuedRuns: whole(limits.queuedRuns ?? 8, "limits.queuedRuns", 0),
@@ -228,6 +231,17 @@ export function settle(options: HandlerOptions): Settings {
     trace: guarded(options.onTrace ?? (() => {})),
     holding: guarded(options.onHold ?? (() => {})),
   };
+}
+
+function yesOrNo(value: boolean | undefined, name: string): boolean | undefined {
+  if (value === undefined || typeof value === "boolean") return value;
+  throw new TypeError(`${name} must be true or false.`);
+}
+
+/** A list given as one string would let in every origin that is part of it. */
+function origins(cors: HandlerOptions["cors"]): HandlerOptions["cors"] {
+  if (cors === undefined || cors === "*" || typeof cors === "function" || Array.isArray(cors)) return cors;
+  throw new TypeError('cors must be "*", a list of origins or a function.');
 }
 
 function whole(value: number, name: string, least: number): number {

@@ -17,6 +17,8 @@ import { TurnState } from "./state.ts";
 /** Checks one event against the protocol's schemas; throws EventRefusedError. */
 export type EventCheck = (event: WireEvent) => void;
 
+const NONE: readonly Item[] = [];
+
 /** A longer delta goes out in pieces, in UTF-16 units: each may take six bytes. */
 const LONGEST_DELTA = 1024 * 1024;
 /** How many warnings a turn gives of what was stripped from its events. */
@@ -57,20 +59,21 @@ export class Output {
   /**
    * Sends one event of the agent's. @throws EventRefusedError, and then the stream is as sound as before.
    * @param strict refuses a STATE_DELTA that does not apply, which else goes out as the state as it stands.
+   * @param ends what the event ends, once it is taken: their ends go out before it.
    */
-  send(given: unknown, strict = false): void {
+  send(given: unknown, strict = false, ends: readonly Item[] = NONE): void {
     const shaped = shape(given, (type, finding) => this.#tellStripped(type, finding));
     this.#check?.(shaped);
     const { delta } = shaped;
-    if (typeof delta !== "string" || delta.length <= LONGEST_DELTA) return this.#put(shaped, strict);
+    if (typeof delta !== "string" || delta.length <= LONGEST_DELTA) return this.#put(shaped, strict, ends);
     const { metadata: _metadata, rawEvent: _rawEvent, ...further } = shaped;
     for (let at = 0; at < delta.length; at += LONGEST_DELTA) {
       const piece = delta.slice(at, at + LONGEST_DELTA);
-      this.#put({ ...(at === 0 ? shaped : further), delta: piece } as WireEvent, strict);
+      this.#put({ ...(at === 0 ? shaped : further), delta: piece } as WireEvent, strict, at === 0 ? ends : NONE);
     }
   }
 
-  #put(shaped: WireEvent, strict: boolean): void {
+  #put(shaped: WireEvent, strict: boolean, ends: readonly Item[]): void {
     const change = this.state.take(shaped, (cause) => {
       if (strict)
         throw new EventRefusedError("STATE_DELTA: the patch does not apply to the state as it stands.", { cause });
@@ -81,12 +84,11 @@ export class Output {
     });
     const event = change?.event ?? shaped;
     const text = framed(event);
-    const out: WireEvent[] = [];
-    try {
-      this.#chunks.take(event, out);
-    } finally {
-      for (const one of out) this.#sink.write(one === event ? text : frame(one));
+    const taken = this.#chunks.take(event);
+    for (const item of ends) {
+      if (item.state !== "closed") for (const end of this.ledger.take(endOf(item))) this.#sink.write(frame(end));
     }
+    for (const one of taken) this.#sink.write(one === event ? text : frame(one));
     change?.commit();
   }
 

@@ -24,6 +24,13 @@ export class Owners {
     this.#attributed.add(subagentRunId);
   }
 
+  /** An announcement as this run may have it: one whose parent has ended in an earlier run stands by itself. */
+  parented(announcement: WireEvent): WireEvent {
+    const { parentSubagentRunId, ...alone } = announcement;
+    const isThere = parentSubagentRunId === undefined || this.#announced?.has(parentSubagentRunId as string);
+    return isThere ? announcement : (alone as WireEvent);
+  }
+
   endRun(): void {
     this.#announced = undefined;
     this.#attributed = undefined;
@@ -57,6 +64,5 @@ export function checkOwner(
     if (item !== undefined && item.owner !== owner)
       refuse(`${event.type}: ${JSON.stringify(item.id)} was opened by another owner.`);
   }
-  if (subagent?.state === "closed")
-    refuse(`${event.type}: the subagent ${JSON.stringify(owner)} has finished.`);
+  if (subagent?.state === "closed") refuse(`${event.type}: the subagent ${JSON.stringify(owner)} has finished.`);
 }

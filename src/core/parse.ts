@@ -10,6 +10,7 @@ import type { Settings, Warning } from "./options.ts";
 import type { ExchangeRequest } from "./outlet.ts";
 import { formatPath } from "./read-shape.ts";
 import { THREAD_HEADER, threadHeader } from "./thread-header.ts";
+import { standing } from "./version.ts";
 
 /** JSON under its own name or as a suffix, parameters aside. Also keeps cross-site form posts out. */
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json\s*(?:;|$)/i;
@@ -56,7 +57,7 @@ function stripped(warnings: readonly InputWarning[]): Warning | undefined {
 
 /** A version that is newer than ours, or that cannot be read, is served with a warning (AG-UI versioning). */
 function versionDoubt(version: string | undefined): Warning | undefined {
-  if (version === undefined || version === PROTOCOL_VERSION) return undefined;
+  if (version === undefined || standing(version) !== "servable") return undefined;
   const message = `The input declares AG-UI ${JSON.stringify(version.slice(0, 20))}; it is served as ${PROTOCOL_VERSION}.`;
   return { code: "PROTOCOL_VERSION_UNKNOWN", message };
 }
@@ -75,8 +76,9 @@ export async function readBody(request: Request, limit: number): Promise<string>
     const declared = request.headers.get("content-length");
     if (Number(declared) > 2 * limit) throw tooLarge();
     const isTooLarge = Number(declared) > limit;
-    // A declared length within the limit is what the server lets through, so the body may be read in one go.
-    if (declared !== null && !isTooLarge) {
+    // A declared length within the limit is what the server lets through, so the body may be read in one go. Not where
+    // the body was encoded: whoever has decoded it may have left the length of what it was.
+    if (declared !== null && !isTooLarge && !request.headers.has("content-encoding")) {
       const bytes = await request.arrayBuffer();
       if (bytes.byteLength > limit) throw tooLarge();
       return decode(bytes);
@@ -90,6 +92,7 @@ export async function readBody(request: Request, limit: number): Promise<string>
       const { done, value } = await reader.read();
       if (done && (isTooLarge || size > limit)) throw tooLarge();
       if (done) return text + decoder.decode();
+      if (!ArrayBuffer.isView(value)) throw new TypeError("A body is made of bytes.");
       size += value.byteLength;
       if (!isTooLarge && size <= limit) {
         text += decoder.decode(value, { stream: true });

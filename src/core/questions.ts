@@ -26,6 +26,9 @@ export interface QuestionsOwner {
 /** How long questions may be that go out together, in UTF-16 units, each of which may take six bytes: one frame holds them. */
 const LONGEST_TOGETHER = 1024 * 1024;
 
+const lengthOf = ({ message, metadata }: QuestionRequest): number =>
+  message.length + (metadata === undefined ? 0 : JSON.stringify(metadata).length);
+
 export class Questions {
   #open: Question[] = [];
   /** Asked of the `humanInput` hook. */
@@ -46,8 +49,8 @@ export class Questions {
 
   /** Registers a question at once, so that questions asked together go out together even while a validator loads. @throws RangeError when they are too long together. */
   add(request: QuestionRequest, type: AnswerType | Promise<AnswerType>): Question {
-    let length = request.message.length;
-    for (const waiting of this.waiting) length += waiting.request.message.length;
+    let length = lengthOf(request);
+    for (const waiting of this.waiting) length += lengthOf(waiting.request);
     if (length > LONGEST_TOGETHER)
       throw new RangeError(`The questions asked together are longer than ${LONGEST_TOGETHER} characters.`);
     const question = new Question(request);

@@ -6,8 +6,8 @@ import { PROTOCOL_VERSION, type RunAgentInput, type RunFinishedOutcome } from "@
 import type { AgentEvent } from "./agent.ts";
 import type { JsonValue } from "./answer-schema.ts";
 import { CANCELLED, type Ending, lastEvent, success, withPending } from "./ending.ts";
-import { EventRefusedError } from "./errors.ts";
-import { frame } from "./frames.ts";
+import { refuse } from "./errors.ts";
+import { frame, isTooLong } from "./frames.ts";
 import { nobody, type Sink } from "./kept-events.ts";
 import type { Output } from "./output.ts";
 
@@ -42,20 +42,37 @@ export function replayed(runs: readonly ReplayedRun[], input: RunAgentInput, out
   const taken = new Set([input.runId]);
   const { threadId } = input;
   output.attach(sink, input);
-  for (const { runId, parentRunId, events, error, result, outcome = SUCCESS } of runs) {
+  for (const { runId, parentRunId, events, error, result, outcome } of runs) {
     if (typeof runId !== "string" || taken.has(runId))
-      throw new EventRefusedError(`replay: ${JSON.stringify(runId)} is no runId of a run of its own.`);
+      refuse(`replay: ${inWords(runId)} is no runId of a run of its own.`);
     taken.add(runId);
-    frames.push(frame({ type: "RUN_STARTED", threadId, runId, protocolVersion: PROTOCOL_VERSION, parentRunId }));
+    const parent = optional(parentRunId, "parentRunId");
+    const started = { type: "RUN_STARTED", threadId, runId, protocolVersion: PROTOCOL_VERSION, parentRunId: parent };
+    frames.push(frame(started));
     for (const event of events) output.send(event);
-    const ending: Ending =
-      error === undefined ? finished(outcome, result, output) : { error: { ...error, message: String(error.message) } };
+    const ending =
+      (error ?? undefined) === undefined ? finished(outcome ?? SUCCESS, result, output) : failed(error as object);
     // RUN_ERROR ends whatever is open.
     const unanswered = output.endRestated("error" in ending ? nobody : sink);
     frames.push(frame(lastEvent(withPending(ending, unanswered), { threadId, runId })));
   }
+  if (frames.some(isTooLong)) refuse("replay: a run's end is longer than a frame may be.");
   return frames;
 }
+
+/** A run's own members come from wherever it was kept: what is `null` there was not said (AG-UI: omitted, never null). */
+function optional(value: unknown, member: string): string | undefined {
+  if (value !== undefined && value !== null && typeof value !== "string") refuse(`replay: ${member} is no string.`);
+  return (value ?? undefined) as string | undefined;
+}
+
+function failed({ message, code }: { message?: unknown; code?: unknown }): Ending {
+  const known = optional(code, "error.code");
+  return { error: { message: String(message), ...(known === undefined ? {} : { code: known }) } };
+}
+
+/** The start of what it says of itself: it may be long. */
+const inWords = (value: unknown): string => String(JSON.stringify(value)).slice(0, 100);
 
 function finished(outcome: RunFinishedOutcome, result: JsonValue | undefined, output: Output): Ending {
   switch (outcome.type) {
@@ -66,6 +83,6 @@ function finished(outcome: RunFinishedOutcome, result: JsonValue | undefined, ou
     case "interrupt":
       return { outcome: { type: "interrupt", interrupts: output.interrupts(outcome.interrupts) } };
     default:
-      throw new EventRefusedError("replay: an outcome is success, interrupt or cancelled.");
+      return refuse("replay: an outcome is success, interrupt or cancelled.");
   }
 }

@@ -104,7 +104,7 @@ const sorted = (value: unknown): string =>
 function isProven({ metadata }: ResumeEntry, issued: string, required: boolean): boolean {
   const ours: unknown = metadata !== undefined && Object.hasOwn(metadata, "holdline") ? metadata.holdline : undefined;
   if (ours === undefined) return !required;
-  if (typeof ours !== "object" || ours === null) return false;
+  if (typeof ours !== "object" || ours === null || Array.isArray(ours)) return false;
   const proof: unknown = Object.hasOwn(ours, "proof") ? (ours as { proof: unknown }).proof : undefined;
   if (proof === undefined) return !required;
   return typeof proof === "string" && proves(proof, issued);

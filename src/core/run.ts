@@ -5,7 +5,7 @@
 import { PROTOCOL_VERSION, type RunAgentInput, type TokenUsage } from "@ag-ui/core";
 import { type Ending, failure, lastEvent } from "./ending.ts";
 import type { InterruptCause, RefusalCode, RequestErrorCode } from "./errors.ts";
-import { frame, KEEP_ALIVE } from "./frames.ts";
+import { frame, isTooLong, KEEP_ALIVE } from "./frames.ts";
 import type { WireEvent } from "./items.ts";
 import type { KeepAlive, Quiet } from "./keep-alive.ts";
 import { nobody, type Sink } from "./kept-events.ts";
@@ -28,6 +28,7 @@ export class Run implements Sink, Quiet {
   #outlet: Outlet | undefined;
   #request: ExchangeRequest | undefined;
   #webRequest: Request | undefined;
+  #shown: RunAgentInput | undefined;
   #usage: TokenUsage[] | undefined;
   /** What was written and does not leave yet. */
   #held: string[] | undefined;
@@ -62,6 +63,15 @@ export class Run implements Sink, Quiet {
     }
     from.outlet.left(heardLeaving);
     if (signal?.aborted) heardLeaving();
+  }
+
+  /** The input for the agent: lists that it makes longer or shorter are its own, and the turn goes by those of the input. */
+  get shown(): RunAgentInput {
+    if (this.#shown === undefined) {
+      const { messages, tools } = this.input;
+      this.#shown = { ...this.input, messages: [...messages], tools: [...tools] };
+    }
+    return this.#shown;
   }
 
   /** The request as the web has it, made when first asked for; none once the run is over, so that nothing keeps it. */
@@ -143,7 +153,7 @@ export class Run implements Sink, Quiet {
     this.onLeft = undefined;
     // Meanwhile the client may leave; then nothing is written.
     void late.then((failed) => {
-      if (failed !== undefined && "error" in failed) this.write(frame({ type: "RUN_ERROR", ...failed.error }));
+      if (failed !== undefined && "error" in failed) this.write(lastFrame({ type: "RUN_ERROR", ...failed.error }));
       this.#shut();
     });
   }
@@ -178,11 +188,14 @@ export class Run implements Sink, Quiet {
   }
 }
 
-/** What was tried before may still be nested too deeply for the stack as it stands now: the run ends all the same. */
+const FAILED = frame(lastEvent(failure(undefined), { threadId: "", runId: "" }));
+
+/** What was tried before may still be nested too deeply for the stack as it stands now, or be too long: the run ends all the same. */
 function lastFrame(event: WireEvent): string {
   try {
-    return frame(event);
+    const last = frame(event);
+    return isTooLong(last) ? FAILED : last;
   } catch {
-    return frame(lastEvent(failure(undefined), { threadId: "", runId: "" }));
+    return FAILED;
   }
 }

@@ -22,7 +22,7 @@ export class Standing {
   alone = false;
   #stop: Stop | undefined;
   #controller: AbortController | undefined;
-  /** Leaves the agent's generator, where it is one. */
+  /** Leaves the agent's generator, where it is one; ends the turn, where its function is over and only calls are waited for. */
   onStop: (() => void) | undefined;
 
   /** What stopped it; the first to do so stays. */

@@ -19,6 +19,8 @@ export function assumeState(): object {
 
 export class TurnState {
   #value: unknown;
+  /** What the agent was given to look at, and of which value it is a copy. */
+  #shown: { readonly of: unknown; readonly copy: unknown } | undefined;
   /** Whether the turn changed the state in the run that is open. */
   #changed = false;
   /** The state as the last run left it with its client. */
@@ -37,6 +39,13 @@ export class TurnState {
 
   get value(): unknown {
     return this.#value;
+  }
+
+  /** A copy for the agent: what it changes in place its client is not told of, so nothing here may change with it. */
+  get shown(): unknown {
+    if (this.#shown === undefined || this.#shown.of !== this.#value)
+      this.#shown = { of: this.#value, copy: copy(this.#value) };
+    return this.#shown.copy;
   }
 
   /**

@@ -4,14 +4,11 @@
  */
 import type { ContentPart } from "@ag-ui/core";
 import type { Approval, ApprovalCall, ToolCallOptions, ToolContext } from "./agent.ts";
-import {
-  EventRefusedError,
-  type HoldlineError,
-  InputTimeoutError,
-  InterruptCancelledError,
-  PublicError,
-} from "./errors.ts";
+import { wordsOf } from "./ending.ts";
+import { InputTimeoutError, InterruptCancelledError, refuse } from "./errors.ts";
 import { attempt } from "./handled.ts";
+import { toolContent } from "./input-shape.ts";
+import { readShape } from "./read-shape.ts";
 import { freshId, type Voice } from "./voice.ts";
 
 /** One call, as its tool's context knows it. */
@@ -26,6 +23,8 @@ export interface Call<A> {
 /** A call, the context its tool is handed, that context's voice and its caller's. */
 interface Calling<A> {
   readonly call: Call<A>;
+  /** Whether it was shown, and whether its result was. */
+  stage?: "shown" | "answered";
   readonly context: ToolContext<A>;
   readonly voice: Voice;
   readonly from: Voice;
@@ -39,13 +38,20 @@ export function callTool<A extends object, R>(
   run: Tool<A, R>,
   options: ToolCallOptions<A>,
 ): Promise<R | string> {
-  const { calls } = calling.from.turn;
+  const { calls, carriage } = calling.from.turn;
   let settle = () => {};
   const running = new Promise<void>((resolve) => {
     settle = resolve;
   });
   // Counted before it is entered: a call that decides the run in this very step is answered before the prompt is shown.
-  calls.add(running);
+  calls.set(running, () => {
+    try {
+      if (calling.stage === "shown") tell(calling, "The turn ended before the tool did.", undefined);
+    } catch (error) {
+      // The run ends all the same.
+      carriage.report(error);
+    }
+  });
   const called = attempt(() => {
     announce(calling, options.shown === true);
     return runTool(calling, run, options);
@@ -59,19 +65,27 @@ export function callTool<A extends object, R>(
 }
 
 /** Shows the call, unless it was shown as its model streamed it: from here on it is answered, whatever happens. */
-function announce<A>({ call, from }: Calling<A>, shown: boolean): void {
+function announce<A>(calling: Calling<A>, shown: boolean): void {
+  const { call, from } = calling;
   from.check();
   const { toolCallId, toolName, args } = call;
-  if (from.turn.output.ledger.isClientTool(toolName)) {
-    const message = `${JSON.stringify(toolName)} is a tool of the client's, which answers its calls: emit the call, without a result.`;
-    throw new EventRefusedError(message);
+  const { ledger } = from.turn.output;
+  if (ledger.isClientTool(toolName)) {
+    refuse(
+      `${JSON.stringify(toolName)} is a tool of the client's, which answers its calls: emit the call, without a result.`,
+    );
   }
-  if (shown) return;
-  from.close();
-  const delta = JSON.stringify(args);
-  from.send({ type: "TOOL_CALL_START", toolCallId, toolCallName: toolName });
-  from.send({ type: "TOOL_CALL_ARGS", toolCallId, delta });
-  from.send({ type: "TOOL_CALL_END", toolCallId });
+  if (!shown) {
+    const delta = JSON.stringify(args);
+    // Its arguments would be appended to those that were shown (AG-UI tool calls).
+    if (ledger.find("call", toolCallId) !== undefined)
+      refuse(`The call ${JSON.stringify(toolCallId)} was shown already: give \`shown: true\`, or another toolCallId.`);
+    from.close();
+    from.send({ type: "TOOL_CALL_START", toolCallId, toolCallName: toolName });
+    from.send({ type: "TOOL_CALL_ARGS", toolCallId, delta });
+    from.send({ type: "TOOL_CALL_END", toolCallId });
+  }
+  calling.stage = "shown";
 }
 
 async function runTool<A extends object, R>(
@@ -107,13 +121,18 @@ async function runTool<A extends object, R>(
 }
 
 /** Emits the result: also when the turn's result was decided meanwhile, since a call that was shown is answered. */
-function answer<A>({ call, voice }: Calling<A>, content: string | ContentPart[], editedArgs: unknown): void {
-  if (voice.turn.standing.silent) return;
+function answer<A>(calling: Calling<A>, content: string | ContentPart[], editedArgs: unknown): void {
+  if (!calling.voice.turn.standing.silent) tell(calling, content, editedArgs);
+}
+
+function tell<A>(calling: Calling<A>, content: string | ContentPart[], editedArgs: unknown): void {
+  const { call, voice } = calling;
   voice.close();
   const { toolCallId } = call;
   // The call was shown with other arguments than those it ran with: whoever reads the history is told.
   const told = editedArgs === undefined ? {} : { metadata: { holdline: { editedArgs } } };
   voice.send({ type: "TOOL_CALL_RESULT", messageId: freshId("msg"), toolCallId, content, role: "tool", ...told });
+  calling.stage = "answered";
 }
 
 /** As JSON has it; nothing where it has no words for it (a schema may make anything of what it is given). */
@@ -127,18 +146,23 @@ function inJson(value: unknown): unknown {
 
 /** What the client and the model are told of a tool that threw: its own words only where they are meant for them. */
 function failure(error: unknown): string {
-  if (error instanceof PublicError) return error.message;
-  if (error instanceof InterruptCancelledError || error instanceof InputTimeoutError)
-    return (error as HoldlineError).message;
-  return "The tool failed.";
+  const failed = "The tool failed.";
+  try {
+    return error instanceof InterruptCancelledError || error instanceof InputTimeoutError
+      ? error.message
+      : wordsOf(error, failed);
+  } catch {
+    // As in `wordsOf`.
+    return failed;
+  }
 }
 
-const PARTS = new Set(["text", "image", "audio", "video", "document"]);
-
-const isParts = (value: unknown): value is ContentPart[] =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.every((part) => typeof part === "object" && part !== null && PARTS.has(part.type));
+/** Whether a list is content parts, to the last member: data that only looks like them is told as data. */
+function isParts(value: unknown): value is ContentPart[] {
+  if (!Array.isArray(value) || value.length === 0) return false;
+  const { issues, findings } = readShape(toolContent, value, false);
+  return issues.length === 0 && findings.length === 0;
+}
 
 /** A result as the wire takes it: a string or content parts (AG-UI tool calls), anything else as JSON. */
 function toContent(value: unknown): string | ContentPart[] {

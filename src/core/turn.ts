@@ -3,7 +3,7 @@
  * lifetime is the server's, not a response's: a run that ends with a question leaves it suspended
  * right where it asked. A turn owns its questions, its carriage and how it stands; its thread owns the turn.
  */
-import type { Interrupt } from "@ag-ui/core";
+import { contentToText, type Interrupt, type Message } from "@ag-ui/core";
 import type { AgentContext, InputRequired } from "./agent.ts";
 import type { AnswerType } from "./answer-schema.ts";
 import { Carriage } from "./carriage.ts";
@@ -44,7 +44,7 @@ export class Turn implements Retained, QuestionsOwner {
   refusals = 0;
   // Made when first needed, like all that most turns do without: what a turn has while it is held, it keeps.
   #alwaysApproved: Set<string> | undefined;
-  #calls: Set<Promise<unknown>> | undefined;
+  #calls: Map<Promise<unknown>, () => void> | undefined;
   readonly #questions: Questions;
   #decided: InputRequired | undefined;
   /** Questions that the agent keeps itself, and that its run ends with. */
@@ -53,6 +53,8 @@ export class Turn implements Retained, QuestionsOwner {
   #showLast: (() => void) | undefined;
   #outcomeDue = false;
   #bound: (() => void) | undefined;
+  /** Kept once another run carries the turn. */
+  #userText: string | undefined;
   #onOver: (() => void)[] | undefined;
 
   constructor(host: Host, thread: Thread, run: Run) {
@@ -70,15 +72,20 @@ export class Turn implements Retained, QuestionsOwner {
     return this.carriage.output;
   }
 
+  /** What the user said that began the turn; the runs that bring answers have messages of their own. */
+  get userText(): string {
+    return this.#userText ?? lastUserText(this.carriage.latest.input.messages);
+  }
+
   /** Tools whose later calls this turn's human approved with "always". */
   get alwaysApproved(): Set<string> {
     this.#alwaysApproved ??= new Set();
     return this.#alwaysApproved;
   }
 
-  /** Tool calls that have not settled. */
-  get calls(): Set<Promise<unknown>> {
-    this.#calls ??= new Set();
+  /** Tool calls that have not settled, and what answers each where the turn ends before it does. */
+  get calls(): Map<Promise<unknown>, () => void> {
+    this.#calls ??= new Map();
     return this.#calls;
   }
 
@@ -118,14 +125,21 @@ export class Turn implements Retained, QuestionsOwner {
 
   #returned(result: unknown): void {
     if (this.standing.stop !== undefined) return this.#end(CANCELLED);
+    if (this.#decided !== undefined) return this.#endDecided(this.#decided);
     try {
-      const kept = this.#decided === undefined ? this.#interrupts : undefined;
-      this.#end(
-        kept === undefined ? success(this.#decided ?? result) : { outcome: { type: "interrupt", interrupts: kept } },
-      );
+      const kept = this.#interrupts;
+      this.#end(kept === undefined ? success(result) : { outcome: { type: "interrupt", interrupts: kept } });
     } catch (error) {
       this.#threw(error);
     }
+  }
+
+  /** Turn control has decided the result: calls that still run go on to their end, and the prompt comes after them. */
+  #endDecided(decided: InputRequired): void {
+    if (this.calls.size === 0) return this.#end(success(decided));
+    // Meanwhile the client may leave and the turn be stopped: its function is over, so that ends it.
+    this.standing.onStop = () => this.#end(CANCELLED);
+    void Promise.allSettled(this.calls.keys()).then(() => this.#end(success(decided)));
   }
 
   #threw(error: unknown): void {
@@ -138,7 +152,7 @@ export class Turn implements Retained, QuestionsOwner {
     if (isNews) this.carriage.report(error);
     if (abandoned && (stop === undefined || stop.emits)) return this.#unwind();
     if (stop !== undefined) return this.#end(CANCELLED);
-    if (this.#decided !== undefined) return this.#end(success(this.#decided));
+    if (this.#decided !== undefined) return this.#endDecided(this.#decided);
     this.host.counts.failed++;
     this.#end(failure(error));
   }
@@ -151,7 +165,7 @@ export class Turn implements Retained, QuestionsOwner {
     this.#questions.rejectAll(new TurnReleasedError(), "ended");
     this.#armBound();
     // Meanwhile only those calls emit; whoever ends the turn first (they, the bound, a stop) ends it once.
-    void Promise.allSettled(this.calls).then(() => this.#end(CANCELLED));
+    void Promise.allSettled(this.calls.keys()).then(() => this.#end(CANCELLED));
   }
 
   #end(ending: Ending): void {
@@ -164,7 +178,11 @@ export class Turn implements Retained, QuestionsOwner {
     if (this.#questions.any)
       this.#questions.rejectAll(new TurnReleasedError("The turn ended before the question was answered."), "ended");
     const stands = standing.stop === undefined;
-    if (stands && this.carriage.live !== undefined) this.#showLast?.();
+    if (stands && this.carriage.live !== undefined) {
+      // A call without a result would be named as the client's to answer.
+      if (!("error" in ending)) for (const answer of this.#calls?.values() ?? []) answer();
+      this.#showLast?.();
+    }
     const finish = this.carriage.close(ending, stands);
     this.host.turns.delete(this);
     this.host.held.delete(this);
@@ -265,6 +283,7 @@ export class Turn implements Retained, QuestionsOwner {
   resume(run: Run, decisions: ReadonlyMap<Question, Decision>): void {
     this.host.held.delete(this);
     this.thread.take(this);
+    this.#userText = this.userText;
     this.carriage.open(run, () => this.#clientLeft());
     run.begin();
     // A socket may turn out to be dead as soon as it is written to; then the turn was released, and nothing is delivered.
@@ -393,4 +412,12 @@ export class Turn implements Retained, QuestionsOwner {
     this.host.settings.trace({ type: "input-required", prompt: decided.message, ...why, threadId, runId });
     return decided;
   }
+}
+
+function lastUserText(messages: readonly Message[]): string {
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const message = messages[i];
+    if (message?.role === "user") return contentToText(message.content);
+  }
+  return "";
 }

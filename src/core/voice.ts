@@ -9,6 +9,10 @@ import type { Turn } from "./turn.ts";
 
 const done = Promise.resolve();
 
+const NOTHING: { readonly span?: Item; readonly message?: Item } = {};
+
+const there = (items: readonly (Item | undefined)[]): Item[] => items.filter((item) => item !== undefined);
+
 /** Events that leave this context's open message open. */
 const BESIDES = /^(STATE_|CUSTOM$|RAW$|ACTIVITY_|MESSAGES_|TEXT_)/;
 
@@ -36,12 +40,18 @@ export class Voice {
   }
 
   emit(event: AgentEvent): Promise<void> {
-    return this.emitting(() => {
-      const type = String((event as WireEvent | undefined)?.type);
-      if (!BESIDES.test(type)) this.close();
-      else if (type.startsWith("TEXT_")) this.#closeReasoning();
-      this.send(event as WireEvent);
-    });
+    return this.emitting(() => this.send(event as WireEvent, false, this.#endedBy(event as WireEvent | undefined)));
+  }
+
+  /** What an event ends of this context's open message and reasoning. */
+  #endedBy(event: WireEvent | undefined): Item[] {
+    const type = String(event?.type);
+    const isBeside = BESIDES.test(type);
+    const { message, span } = isBeside && !type.startsWith("TEXT_") ? NOTHING : (this.#reasoning ?? NOTHING);
+    // What goes on with the open reasoning, or ends it, does not have it ended before.
+    if (type.startsWith("REASONING_") && event?.messageId === message?.id)
+      return there(type === "REASONING_END" ? [message] : []);
+    return there([message, span, isBeside ? undefined : this.#message]);
   }
 
   text(delta: string | AsyncIterable<string>, options: { newMessage?: boolean }): Promise<string> {
@@ -95,10 +105,10 @@ export class Voice {
     });
   }
 
-  send(event: WireEvent, strict = false): void {
+  send(event: WireEvent, strict = false, ends?: readonly Item[]): void {
     // What goes on with something names its owner by leaving it out: it may be the parent's (AG-UI subagents).
     const tagged = this.owner !== undefined && event.subagentRunId === undefined && !continues(event.type);
-    this.turn.output.send(tagged ? { ...event, subagentRunId: this.owner } : event, strict);
+    this.turn.output.send(tagged ? { ...event, subagentRunId: this.owner } : event, strict, ends);
   }
 
   /** Ends this context's open message and reasoning. */

@@ -215,10 +215,7 @@ describe("B21 the history that comes with an answer", () => {
         which === "no messages" ? [] : which === "the whole transcript" ? transcript : [...transcript, more];
       const answered = await agent.answer(soleInterrupt(asked), "yes", { messages });
       expect(typesOf(answered)).toEqual(ANSWERED);
-      expect(seen).toEqual([
-        messages,
-        which === "no messages" ? "" : messages.includes(more) ? "And hurry" : "Book it",
-      ]);
+      expect(seen).toEqual([messages, "Book it"]);
       expect(asking).toMatchObject({ entered: 1, answers: ["yes"] });
       const { messages: known } = await checkWithClient(answered.raw, answered.input);
       expect(new Set(known.map(({ id }) => id)).size).toBe(known.length);

@@ -41,7 +41,7 @@ describe("an approval", () => {
       title: "Approval",
       anyOf: [
         { type: "boolean" },
-        { type: "string" },
+        { type: "string", examples: ["yes", "always", "no"] },
         { type: "object", properties: { approved: { type: "boolean" } }, required: ["approved"] },
       ],
     });

@@ -207,7 +207,8 @@ describe("what the context says of the exchange", () => {
     );
     expect(seen).toEqual([
       ["T", "run-1", 1, "one", "anna", "L1", "First"],
-      ["T", "run-2", 2, "two", "anna", "L2", "Second"],
+      // What the user said is what began the turn: an answer's messages are not the agent's new input.
+      ["T", "run-2", 2, "two", "anna", "L2", "First"],
     ]);
     expect(held?.request).toBeUndefined();
   });

@@ -175,7 +175,7 @@ describe("toolCall", () => {
     ]);
   });
 
-  it("that is not waited for by a turn that ends is still settled, and shows nothing more", async () => {
+  it("that is not waited for by a turn that ends is answered for, is still settled, and shows nothing more", async () => {
     let settled: unknown;
     const agent = agentUnderTest(async (context) => {
       void context
@@ -189,9 +189,43 @@ describe("toolCall", () => {
       return "done";
     });
     const run = await agent.run("go");
-    expect(typesOf(run)).toEqual(["RUN_STARTED", ...CALL, "RUN_FINISHED"]);
-    expect(run.outcome).toMatchObject({ type: "success", pendingToolCallIds: [run.events[1]?.toolCallId] });
+    expect(typesOf(run)).toEqual(["RUN_STARTED", ...CALL, "TOOL_CALL_RESULT", "RUN_FINISHED"]);
+    expect(run.events.at(-2)).toMatchObject({ content: "The turn ended before the tool did." });
+    // Named as pending it would be taken for the client's to answer.
+    expect(run.outcome).toEqual({ type: "success" });
     await agent.clock.advance(0);
     expect(settled).toBe("late");
+  });
+
+  it("that runs when turn control decides goes on to its end, and the prompt comes after its result", async () => {
+    const done: string[] = [];
+    const agent = agentUnderTest(async (context) => {
+      void context.toolCall("lookup", {}, async () => {
+        for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        done.push("looked up");
+        return "found";
+      });
+      return context.inputRequired("Where to?");
+    });
+    const run = await agent.run("go");
+    expect(done).toEqual(["looked up"]);
+    const words = run.events.map(({ content, delta }) => content ?? delta).filter((said) => said !== undefined);
+    expect(words).toEqual(["{}", "found", "Where to?"]);
+    expect(run.result).toEqual({ status: "input-required", message: "Where to?" });
+    expect(run.outcome).toEqual({ type: "success" });
+  });
+
+  it("that never settles does not keep a turn that was decided, once its client has left", async () => {
+    const agent = agentUnderTest(async (context) => {
+      void context.toolCall("hang", {}, () => new Promise(() => {}));
+      return context.inputRequired("Where to?");
+    });
+    const leaving = new AbortController();
+    const run = agent.run("go", { signal: leaving.signal });
+    const gone = expect(run).rejects.toThrow();
+    await agent.clock.advance(0);
+    leaving.abort();
+    await gone;
+    expect(agent.handler.stats()).toMatchObject({ started: 1, running: 0 });
   });
 });

@@ -9,8 +9,8 @@ export type Schema = { readonly [member: string]: unknown };
 /** How one question is put to the human. */
 export type QuestionForm =
   | { readonly kind: "text" }
-  /** `argsSchema` is there when the arguments may be edited. */
-  | { readonly kind: "approval"; readonly argsSchema: Schema | undefined }
+  /** `argsSchema` is there when the arguments may be edited; `always` counts where it is among the examples. */
+  | { readonly kind: "approval"; readonly argsSchema: Schema | undefined; readonly allowsAlways: boolean }
   | { readonly kind: "schema"; readonly schema: Schema };
 
 /** What the human decided about one question. */
@@ -28,7 +28,8 @@ export function formOf({ responseSchema: schema }: Interrupt): QuestionForm {
   const decision = variants.find(({ properties }) => isObject(properties) && "approved" in properties);
   if (decision !== undefined && variants.some(({ type }) => type === "boolean")) {
     const { editedArgs } = decision.properties as Schema;
-    return { kind: "approval", argsSchema: isObject(editedArgs) ? editedArgs : undefined };
+    const allowsAlways = variants.some(({ examples }) => Array.isArray(examples) && examples.includes("always"));
+    return { kind: "approval", argsSchema: isObject(editedArgs) ? editedArgs : undefined, allowsAlways };
   }
   const isPlain =
     schema.type === "string" && Object.keys(schema).every((key) => ["type", "title", "$schema"].includes(key));

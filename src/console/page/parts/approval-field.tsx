@@ -15,16 +15,20 @@ const CHOICES: readonly { choice: Choice; label: string }[] = [
 interface ApprovalFieldProps extends FieldProps {
   /** What edited arguments must be. Absent: they may not be edited. */
   argsSchema: Schema | undefined;
+  /** Whether it may be given for later calls too. */
+  allowsAlways: boolean;
   tool: ToolItem | undefined;
 }
 
 /** Consent to a tool call. Alone it is one press; beside other questions it is a choice that is sent with them. */
-export function ApprovalField({ isOnly, isDisabled, register, onDecide, argsSchema, tool }: ApprovalFieldProps) {
+export function ApprovalField(props: ApprovalFieldProps) {
+  const { isOnly, isDisabled, register, onDecide, argsSchema, allowsAlways, tool } = props;
   const name = useId();
   const [choice, setChoice] = useState<Choice>();
   const [isMissing, setMissing] = useState(false);
   const readArgs = useRef<ReadValue>(() => undefined);
-  const offered = CHOICES.filter((each) => each.choice !== "edit" || argsSchema !== undefined);
+  const isOffered: Partial<Record<Choice, boolean>> = { edit: argsSchema !== undefined, always: allowsAlways };
+  const offered = CHOICES.filter((each) => isOffered[each.choice] ?? true);
   const decisionFor = (chosen: Choice): Decision | undefined => {
     if (chosen !== "edit") return approvalDecisions[chosen];
     const args = readArgs.current();

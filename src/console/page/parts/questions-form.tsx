@@ -118,7 +118,7 @@ function QuestionField({ interrupt, left, tool, ...given }: QuestionFieldProps) 
         {left !== undefined && <Countdown left={left} expiresAt={interrupt.expiresAt as string} />}
       </p>
       {form.kind === "text" && <TextField {...field} />}
-      {form.kind === "approval" && <ApprovalField {...field} argsSchema={form.argsSchema} tool={tool} />}
+      {form.kind === "approval" && <ApprovalField {...field} {...form} tool={tool} />}
       {form.kind === "schema" && <SchemaField {...field} schema={form.schema} />}
     </fieldset>
   );

@@ -72,7 +72,7 @@ const stringAnswer: AnswerType = {
 
 /**
  * Reads what was asked for. A promise only while the validator loads.
- * @throws TypeError when a schema cannot be shown to a client; Error when it is no valid JSON Schema.
+ * @throws TypeError when a schema cannot be shown to a client, or is no valid JSON Schema; RangeError when it is too long.
  */
 export function answerType(schemas: {
   schema?: StandardSchemaV1 | undefined;
@@ -172,20 +172,26 @@ const drafts: ReadonlyArray<[RegExp, "4" | "7" | "2019-09"]> = [
 interface Part {
   readonly __absolute_ref__?: string;
   readonly $ref?: string;
+  readonly type?: unknown;
   readonly pattern?: string;
   readonly patternProperties?: object;
 }
 
+const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
+
 function build({ Validator, dereference }: Validators, schema: JsonSchema): AnswerType {
   const draft = drafts.find(([pattern]) => pattern.test(String(schema.$schema ?? "")))?.[1] ?? "2020-12";
-  // What is wrong in these two ways would otherwise throw at the first answer that reaches it.
+  // What is wrong in these ways would otherwise throw at the first answer that reaches it, or refuse every one.
   const known = dereference(schema as object);
   for (const part of Object.values(known)) {
     if (typeof part !== "object") continue;
-    const { __absolute_ref__: target, $ref, pattern, patternProperties } = part as Part;
+    const { __absolute_ref__: target, $ref, type, pattern, patternProperties } = part as Part;
     if (target !== undefined && known[target] === undefined)
-      throw new Error(`The JSON Schema refers to ${JSON.stringify($ref)}, which is not in it.`);
-    for (const one of [pattern ?? "", ...Object.keys(patternProperties ?? {})]) new RegExp(one, "u");
+      throw new TypeError(`The JSON Schema refers to ${JSON.stringify($ref)}, which is not in it.`);
+    for (const one of type === undefined ? [] : [type].flat())
+      if (!TYPES.has(one))
+        throw new TypeError(`The JSON Schema has a type that there is none of: ${JSON.stringify(one)}.`);
+    for (const one of [pattern ?? "", ...Object.keys(patternProperties ?? {})]) mustBePattern(one);
   }
   const validator = new Validator(schema as object, draft);
   return {
@@ -203,4 +209,12 @@ function build({ Validator, dereference }: Validators, schema: JsonSchema): Answ
           );
     },
   };
+}
+
+function mustBePattern(source: string): void {
+  try {
+    new RegExp(source, "u");
+  } catch (cause) {
+    throw new TypeError(`The JSON Schema has a pattern that is none: ${JSON.stringify(source)}.`, { cause });
+  }
 }

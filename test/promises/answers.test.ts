@@ -174,6 +174,21 @@ describe("an answer with a Standard Schema", () => {
     expect((await agent.answer(interrupt, "x")).result).toBe(1);
   });
 
+  it.each([z.date(), z.bigint(), z.object({ when: z.date() })])(
+    "that cannot say its JSON Schema rejects the ask with words of what to do (%#)",
+    async (schema) => {
+      let thrown: unknown;
+      const agent = agentUnderTest(async (context) => {
+        await context.input("When?", { schema }).catch((error) => {
+          thrown = error;
+        });
+      });
+      expect(endOf(await agent.run("go"))).toBe("success");
+      expect(thrown).toBeInstanceOf(TypeError);
+      expect((thrown as Error).message).toMatch(/cannot be said as a JSON Schema.*Pass `jsonSchema`/);
+    },
+  );
+
   it("cannot be asked for by what is no Standard Schema", async () => {
     const { agent } = asking((context) => context.input("Any?", { schema: { type: "string" } as never }));
     expect(endOf(await agent.run("go"))).toBe("AGENT_FAILED");
@@ -227,10 +242,20 @@ describe("an answer with a JSON Schema alone", () => {
     ["a list", []],
     ["a reference to nothing", { $ref: "#/$defs/none" }],
     ["a pattern that is none", { type: "string", pattern: "(" }],
+    ["of a type that there is none of", { type: "strin" }],
+    ["of such a type in a part of it", { type: "object", properties: { a: { type: ["string", "nil"] } } }],
+    ["a Standard Schema", z.object({ approved: z.boolean() })],
   ])("cannot be asked for when the schema is %s", async (_name, jsonSchema) => {
     const { agent } = asking((context) => context.input("Value?", { jsonSchema: jsonSchema as never }));
     expect(endOf(await agent.run("go"))).toBe("AGENT_FAILED");
-    expect(agent.errors).toHaveLength(1);
+    expect(agent.errors.map(({ error }) => error)).toEqual([expect.any(TypeError)]);
+  });
+
+  it("cannot be asked for when the schema is longer than there is room for", async () => {
+    const jsonSchema = { type: "string", description: "x".repeat(1024 * 1024) };
+    const { agent } = asking((context) => context.input("Value?", { jsonSchema }));
+    expect(endOf(await agent.run("go"))).toBe("AGENT_FAILED");
+    expect(agent.errors.map(({ error }) => error)).toEqual([expect.any(RangeError)]);
   });
 });
 

@@ -210,9 +210,11 @@ describe("always", () => {
     expect((await agent.answer(again, false)).result).toEqual([true, false]);
   });
 
-  it("approves only the one call where it is not allowed", async () => {
+  it("approves only the one call where it is not allowed, and is not among the words that are shown", async () => {
     const agent = twice({ allowAlways: false });
-    const again = soleInterrupt(await agent.answer(soleInterrupt(await agent.run("go")), "always"));
+    const first = soleInterrupt(await agent.run("go"));
+    expect(first.responseSchema).toMatchObject({ anyOf: [{}, { type: "string", examples: ["yes", "no"] }, {}] });
+    const again = soleInterrupt(await agent.answer(first, "always"));
     expect(again.toolCallId).toBe("call-pay");
   });
 });
@@ -268,6 +270,22 @@ describe("arguments that the agent changes while they are being approved", () =>
     expect(run.result).toEqual(["rejected", "fulfilled"]);
     const results = run.events.filter(({ type }) => type === "TOOL_CALL_RESULT").map(({ content }) => content);
     expect(results.sort()).toEqual(["The tool failed.", "User denied the tool call request"]);
+  });
+
+  it("are not what the human consented to either where they change while the question is worded", async () => {
+    const ran: unknown[] = [];
+    const agent = agentUnderTest(async (context) => {
+      const wording = (call: { args: unknown }) => {
+        (call.args as { eur: number }).eur = 500;
+        return "Pay?";
+      };
+      return context
+        .toolCall("pay", { eur: 5 }, (args) => ran.push(args), { approval: { message: wording } })
+        .catch((error) => error.message);
+    });
+    const run = await agent.answer(soleInterrupt(await agent.run("go")), true);
+    expect(run.result).toMatch(/changed meanwhile/);
+    expect(ran).toEqual([]);
   });
 
   it("do not matter where they were denied, or replaced by the human", async () => {

@@ -119,6 +119,11 @@ describe("the interrupt", () => {
     ],
     ["metadata that is no object", (context) => context.input("?", { metadata: [] as never }), TypeError],
     ["metadata that JSON cannot say", (context) => context.input("?", { metadata: { a: 1n as never } }), TypeError],
+    [
+      "metadata that is longer than a frame",
+      (context) => context.input("?", { metadata: { a: "x".repeat(1024 * 1024) } }),
+      RangeError,
+    ],
     ["a message that is no string", (context) => context.input(5 as never), TypeError],
     ["a reason that is no string", (context) => context.ask({ message: "?" } as never), TypeError],
     [
@@ -211,6 +216,28 @@ describe("what the context says of the exchange", () => {
       ["T", "run-2", 2, "two", "anna", "L2", "First"],
     ]);
     expect(held?.request).toBeUndefined();
+  });
+
+  it("goes by the input, whatever the agent does to the lists it is shown", async () => {
+    const agent = agentUnderTest(async (context) => {
+      context.run.messages.push({ id: "mine", role: "assistant", content: "" });
+      context.run.tools.length = 0;
+      await context.emit({ type: "TEXT_MESSAGE_START", messageId: "mine", role: "assistant" });
+      await context.emit({ type: "TEXT_MESSAGE_END", messageId: "mine" });
+      const codes = [];
+      for (const event of [
+        { type: "TEXT_MESSAGE_START", messageId: "m", role: "assistant" },
+        { type: "TOOL_CALL_RESULT", messageId: "n", toolCallId: "c", content: "" },
+      ])
+        codes.push(await context.emit(event as never).catch((error) => error.code));
+      return codes;
+    });
+    const call = { id: "c", type: "function" as const, function: { name: "theirs", arguments: "{}" } };
+    const run = await agent.run({
+      messages: [{ id: "m", role: "assistant", content: "Hi", toolCalls: [call] }],
+      tools: [{ name: "theirs", description: "", parameters: {} }],
+    });
+    expect(run.result).toEqual(["EVENT_REFUSED", "EVENT_REFUSED"]);
   });
 
   it("knows nobody and nothing that was not given", async () => {

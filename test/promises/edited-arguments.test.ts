@@ -1,8 +1,12 @@
+import { Validator } from "@cfworker/json-schema";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ApproveOptions } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
 import { endOf, soleInterrupt } from "../support/runs.ts";
+
+/** As deep as its arguments are. */
+const node: z.ZodType = z.object({ name: z.string(), inner: z.lazy(() => node.array()).optional() });
 
 /** An agent that pays when it may, and what it did. */
 function paying(options: true | ApproveOptions = true, args: object = { eur: 5 }) {
@@ -80,6 +84,42 @@ describe("edited arguments", () => {
       expect(ran).toEqual([7]);
     },
   );
+
+  it.each<[string, object, object]>([
+    [
+      "a definition of its own",
+      { type: "object", properties: { to: { $ref: "#/$defs/Address" } }, $defs: { Address: { type: "string" } } },
+      { to: "b" },
+    ],
+    ["itself", node, { name: "a", inner: [{ name: "b" }] }],
+  ])("fit what is shown of a schema that refers to %s", async (_what, argsSchema, editedArgs) => {
+    const agent = agentUnderTest(async (context) =>
+      context.toolCall("ship", { name: "a", to: "a" }, (args) => args, {
+        approval: { allowEdits: true },
+        argsSchema: argsSchema as never,
+      }),
+    );
+    const interrupt = soleInterrupt(await agent.run("go"));
+    const shown = new Validator(interrupt.responseSchema as object, "2020-12");
+    const [right, wrong] = [editedArgs, { name: 5, to: 5 }].map((args) => ({ approved: true, editedArgs: args }));
+    expect([shown.validate(right).valid, shown.validate(wrong).valid]).toEqual([true, false]);
+    expect(endOf(await agent.answer(interrupt, wrong))).toBe("INTERRUPT_PAYLOAD_REFUSED");
+    expect((await agent.answer(interrupt, right)).result).toEqual(editedArgs);
+  });
+
+  it("of a schema that cannot be said as a JSON Schema are checked by it all the same", async () => {
+    const agent = agentUnderTest(async (context) =>
+      context.toolCall("book", { on: new Date(0) }, ({ on }) => on, {
+        approval: { allowEdits: true },
+        argsSchema: z.object({ on: z.date() }),
+      }),
+    );
+    const interrupt = soleInterrupt(await agent.run("go"));
+    expect(endOf(await agent.answer(interrupt, { approved: true, editedArgs: { on: "today" } }))).toBe(
+      "INTERRUPT_PAYLOAD_REFUSED",
+    );
+    expect((await agent.answer(interrupt, true)).result).toBe("1970-01-01T00:00:00.000Z");
+  });
 
   it("arrive as the schema transforms them, and are not needed for a yes", async () => {
     const argsSchema = z.object({ eur: z.number().transform((eur) => eur * 100) });

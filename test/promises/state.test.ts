@@ -70,6 +70,22 @@ describe("state", () => {
   });
 
   it.each<[string, unknown]>([
+    ["the input's", undefined],
+    ["one that was set", { items: [] }],
+  ])("is what its client has, whatever the agent does to the copy it looks at: %s", async (_whose, set) => {
+    const agent = agentUnderTest(async (context) => {
+      if (set !== undefined) await context.setState(set);
+      (context.state as { items: string[] }).items.push("a");
+      const code = await context.patchState([add("/items/1", "b")]).catch((error) => error.code);
+      await context.patchState([add("/items/-", "c")]);
+      return [code, context.state];
+    });
+    const run = await agent.run({ state: { items: [] } });
+    expect(run.result).toEqual(["EVENT_REFUSED", { items: ["c"] }]);
+    expect(run.state).toEqual({ items: ["c"] });
+  });
+
+  it.each<[string, unknown]>([
     ["removes what is not there", [{ op: "remove", path: "/nothing" }]],
     ["fails its test", [{ op: "test", path: "/a", value: 2 }]],
     ["fails in the middle", [add("/b", 1), { op: "remove", path: "/nothing" }]],

@@ -74,6 +74,46 @@ describe("toolCall", () => {
     expect(run.result).toBe("TypeError");
   });
 
+  it.each<[unknown]>([
+    [[{ type: "document", title: "Invoice 7" }]],
+    [[{ type: "image", id: "3" }]],
+    [[{ type: "text", text: "a", extra: 1 }]],
+    [[{ type: "image", source: { type: "alien", value: "https://a.test/x.png" } }]],
+    [[{ type: "text", text: "a" }, null]],
+    [[]],
+  ])("whose value only looks like content parts is told as the data it is: %j", async (value) => {
+    const agent = agentUnderTest(async (context) => context.toolCall("search", {}, () => value));
+    const run = await agent.run("go");
+    expect(run.events.find(({ type }) => type === "TOOL_CALL_RESULT")?.content).toBe(JSON.stringify(value));
+    expect(run.result).toEqual(value);
+    expect(agent.warnings).toEqual([]);
+  });
+
+  it("whose value is content parts shows them", async () => {
+    const parts = [
+      { type: "text", text: "Here" },
+      { type: "image", source: { type: "url", value: "https://a.test/x.png" } },
+    ];
+    const agent = agentUnderTest(async (context) => context.toolCall("draw", {}, () => parts));
+    const run = await agent.run("go");
+    expect(run.events.find(({ type }) => type === "TOOL_CALL_RESULT")?.content).toEqual(parts);
+  });
+
+  it("that throws what throws when it is looked at has a result all the same", async () => {
+    const agent = agentUnderTest(async (context) => {
+      const { proxy, revoke } = Proxy.revocable({}, {});
+      revoke();
+      await context
+        .toolCall("t", {}, () => {
+          throw proxy;
+        })
+        .catch(() => {});
+    });
+    const run = await agent.run("go");
+    expect(run.events.find(({ type }) => type === "TOOL_CALL_RESULT")?.content).toBe("The tool failed.");
+    expect(endOf(run)).toBe("success");
+  });
+
   it("whose arguments JSON cannot say is not shown, and not run", async () => {
     let ran = 0;
     const agent = agentUnderTest(async (context) =>

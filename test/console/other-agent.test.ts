@@ -61,6 +61,17 @@ const agent: Agent = async (context) => {
       }),
     ]);
   }
+  if (words === "once") {
+    told = await context.toolCall("label", { parcel: { name: "Box" } }, ({ parcel }) => `labelled ${parcel.name}`, {
+      approval: { message: "Print the label?", allowEdits: true, allowAlways: false },
+      argsSchema: {
+        type: "object",
+        properties: { parcel: { $ref: "#/$defs/parcel" } },
+        required: ["parcel"],
+        $defs: { parcel: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } },
+      },
+    });
+  }
   if (words === "no") throw new Error("a secret");
   await context.text(`told: ${JSON.stringify(told)}`);
   return undefined;
@@ -186,6 +197,17 @@ describe("the console of another agent", () => {
     await tab.button("Send answers").click();
     await tab.idle();
     expect(told).toEqual([3.2, "gone to Luxor"]);
+  });
+
+  it("offers consent to one call only where that is all it can be, and a form of arguments whose schema refers to itself", async () => {
+    await tab.sayUntilAsked("once");
+    const choices = tab.questions.locator(".choices button");
+    expect(await choices.allInnerTexts()).toEqual(["Approve", "Deny", "Edit the arguments"]);
+    await tab.button("Edit the arguments").click();
+    await tab.questions.getByLabel("name").fill("Crate");
+    await tab.button("Approve with these arguments").click();
+    await tab.idle();
+    expect(told).toBe("labelled Crate");
   });
 
   it("shows what it does not know without breaking, and fetches nothing that the agent names", async () => {

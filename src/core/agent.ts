@@ -141,7 +141,7 @@ export interface AgentContext {
   readonly threadId: string;
   /** The run that is open now, or was last. */
   readonly runId: string;
-  /** The input of the exchange that carries the turn now, stripped and validated. */
+  /** The input of the exchange that carries the turn now, stripped and validated. What is changed in it changes nothing here. */
   readonly run: RunAgentInput;
   /** The request of that exchange; its body has been read. `undefined` while the turn is held. */
   readonly request: Request | undefined;
@@ -149,11 +149,14 @@ export interface AgentContext {
   readonly identity: string | null;
   /** What was given to `handle` as `locals`, `undefined` without. */
   readonly locals: unknown;
-  /** The last user message as text, `""` without one. */
+  /** The last user message as text, `""` without one: of the run that began the turn, whatever messages come with answers. */
   readonly userText: string;
   /** Aborts when the turn is stopped: client gone, abandoned, released, stopped, closed. `reason` is the error asks reject with. */
   readonly signal: AbortSignal;
-  /** The agent's state: the input's (or `{}`) until it is set here. A resume's `state` does not change it. */
+  /**
+   * A copy of the agent's state: the input's (or `{}`) until it is set here. A resume's `state` does not change it, nor
+   * does what is done to the copy: use `setState` and `patchState`, which tell the client.
+   */
   readonly state: unknown;
   /**
    * Whether anybody may still hear this turn: `false` once it was stopped, its result decided, or its last question

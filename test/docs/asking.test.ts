@@ -52,7 +52,7 @@ describe("docs/asking.md", () => {
       }
     });
     expect((await tested.run("go")).interrupts).toHaveLength(1);
-    expect(seen).toEqual(["TypeError", "Error"]);
+    expect(seen).toEqual(["TypeError", "TypeError"]);
 
     const throwing = { "~standard": { ...mute["~standard"], validate: () => Promise.reject(new Error("broken")) } };
     const broken = agentUnderTest(async (context) => context.input("A?", { schema: throwing, jsonSchema: {} }));

@@ -31,8 +31,8 @@ const REFUSAL_MS = 1_000;
 
 /** Asks; an agent that catches every refusal and asks on, for ever, has to wait for it: otherwise nothing else would ever run. */
 export function asking<T>(turn: Turn, ask: () => Promise<T>): Promise<T> {
-  const refusal = turn.askRefusal;
-  if (refusal === undefined || ++turn.refusals <= MOST_REFUSED) return ask();
+  const refusal = turn.holding.refusal;
+  if (refusal === undefined || ++turn.holding.refusals <= MOST_REFUSED) return ask();
   const { clock } = turn.host.settings;
   return new Promise((_resolve, reject) => void clock.setTimeout(() => reject(refusal), REFUSAL_MS));
 }
@@ -59,7 +59,7 @@ export async function askApproval<A>(
   const { toolCallId, toolName, args } = call;
   mustBeStrings({ toolCallId, toolName });
   const { allowAlways, allowEdits } = approvalSettings(call, turn.host.settings);
-  const refusal = turn.askRefusal;
+  const refusal = turn.holding.refusal;
   if (refusal !== undefined) throw refusal;
   if (allowAlways && turn.alwaysApproved.has(toolName)) return { approved: true, args };
   // Before the caller's own code may change them, while it words the question or while the human reads.
@@ -116,7 +116,7 @@ function readOptions(
   return { timeoutMs, metadata: JSON.parse(JSON.stringify(metadata)) };
 }
 
-type Put = Omit<Parameters<Turn["ask"]>[0], "owner">;
+type Put = Omit<Parameters<Turn["holding"]["ask"]>[0], "owner">;
 
 function put(
   turn: Turn,
@@ -130,5 +130,5 @@ function put(
     humanInput === undefined
       ? undefined
       : (read: AnswerType) => humanInput(forHook(read.responseSchema), asker.context);
-  return turn.ask({ ...question, owner: asker.owner }, type, hook);
+  return turn.holding.ask({ ...question, owner: asker.owner }, type, hook);
 }

@@ -173,7 +173,7 @@ export function createHandler(options: HandlerOptions): Handler {
       held.list().map((turn) => ({
         threadId: turn.thread.threadId,
         identity: turn.identity,
-        since: turn.heldSince,
+        since: turn.holding.since,
         interrupts: turn.outstanding.map((question) => {
           const { metadata: _metadata, responseSchema: _schema, ...shown } = question.interrupt();
           return shown;

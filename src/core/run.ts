@@ -2,7 +2,7 @@
  * One run on one exchange: RUN_STARTED to its terminating event, or a lone RUN_ERROR. It owns the
  * outlet and hears when the client leaves; which turn it carries, if any, is the turn's business.
  */
-import { PROTOCOL_VERSION, type RunAgentInput, type TokenUsage } from "@ag-ui/core";
+import { contentToText, PROTOCOL_VERSION, type RunAgentInput, type TokenUsage } from "@ag-ui/core";
 import { type Ending, failure, lastEvent } from "./ending.ts";
 import type { InterruptCause, RefusalCode, RequestErrorCode } from "./errors.ts";
 import { frame, isTooLong, KEEP_ALIVE } from "./frames.ts";
@@ -63,6 +63,16 @@ export class Run implements Sink, Quiet {
     }
     from.outlet.left(heardLeaving);
     if (signal?.aborted) heardLeaving();
+  }
+
+  /** The last user message as text, `""` without one. */
+  get userText(): string {
+    const { messages } = this.input;
+    for (let i = messages.length - 1; i >= 0; i--) {
+      const message = messages[i];
+      if (message?.role === "user") return contentToText(message.content);
+    }
+    return "";
   }
 
   /** The input for the agent: lists that it makes longer or shorter are its own, and the turn goes by those of the input. */

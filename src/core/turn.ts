@@ -1,31 +1,27 @@
 /**
  * A turn: the agent's work on one input, entered once and carried by one run after another. Its
  * lifetime is the server's, not a response's: a run that ends with a question leaves it suspended
- * right where it asked. A turn owns its questions, its carriage and how it stands; its thread owns the turn.
+ * right where it asked. A turn owns its holding, its carriage and how it stands; its thread owns the turn.
  */
-import { contentToText, type Interrupt, type Message } from "@ag-ui/core";
+import type { Interrupt } from "@ag-ui/core";
 import type { AgentContext, InputRequired } from "./agent.ts";
-import type { AnswerType } from "./answer-schema.ts";
 import { Carriage } from "./carriage.ts";
-import { at, nextMacrotask } from "./clock.ts";
+import { at } from "./clock.ts";
 import { CANCELLED, type Ending, failure, inputRequired, success } from "./ending.ts";
 import { enter } from "./enter.ts";
 import {
   EventRefusedError,
-  type HoldlineError,
-  HoldUnavailableError,
   InputTimeoutError,
   InterruptCancelledError,
-  type InterruptCause,
   TurnEndedError,
   TurnReleasedError,
 } from "./errors.ts";
 import type { Retained } from "./held-turns.ts";
+import { Holding } from "./holding.ts";
 import type { Host } from "./host.ts";
-import { LAST_INSTANT } from "./options.ts";
 import type { Output } from "./output.ts";
-import type { Question, QuestionRequest } from "./question.ts";
-import { type Decision, Questions, type QuestionsOwner } from "./questions.ts";
+import type { Question } from "./question.ts";
+import type { Decision } from "./questions.ts";
 import type { ReplayedRun } from "./replay.ts";
 import type { Run } from "./run.ts";
 import { Standing } from "./standing.ts";
@@ -33,25 +29,20 @@ import type { Stop } from "./stops.ts";
 import * as stops from "./stops.ts";
 import type { Thread } from "./threads.ts";
 
-export class Turn implements Retained, QuestionsOwner {
+export class Turn implements Retained {
   readonly thread: Thread;
   readonly host: Host;
   readonly carriage: Carriage;
   readonly standing = new Standing();
-  deadline = 0;
-  heldSince = 0;
-  /** How often it asked though nothing could be asked any more. */
-  refusals = 0;
+  readonly holding: Holding;
   // Made when first needed, like all that most turns do without: what a turn has while it is held, it keeps.
   #alwaysApproved: Set<string> | undefined;
   #calls: Map<Promise<unknown>, () => void> | undefined;
-  readonly #questions: Questions;
   #decided: InputRequired | undefined;
   /** Questions that the agent keeps itself, and that its run ends with. */
   #interrupts: Interrupt[] | undefined;
   /** Shows the prompt that was decided on while calls were running. */
   #showLast: (() => void) | undefined;
-  #outcomeDue = false;
   #bound: (() => void) | undefined;
   /** Kept once another run carries the turn. */
   #userText: string | undefined;
@@ -61,11 +52,15 @@ export class Turn implements Retained, QuestionsOwner {
     this.host = host;
     this.thread = thread;
     this.carriage = new Carriage(host, run);
-    this.#questions = new Questions(host.settings.clock, this);
+    this.holding = new Holding(this);
   }
 
   get identity(): string | null {
     return this.thread.identity;
+  }
+
+  get deadline(): number {
+    return this.holding.deadline;
   }
 
   get output(): Output {
@@ -74,7 +69,7 @@ export class Turn implements Retained, QuestionsOwner {
 
   /** What the user said that began the turn; the runs that bring answers have messages of their own. */
   get userText(): string {
-    return this.#userText ?? lastUserText(this.carriage.latest.input.messages);
+    return this.#userText ?? this.carriage.latest.userText;
   }
 
   /** Tools whose later calls this turn's human approved with "always". */
@@ -91,12 +86,12 @@ export class Turn implements Retained, QuestionsOwner {
 
   /** The questions that can be answered now. */
   get outstanding(): Question[] {
-    return this.#questions.outstanding;
+    return this.holding.questions.outstanding;
   }
 
   /** Lets go of questions whose own deadline has passed. May end the holding of this turn. */
   expireDue(): void {
-    this.#questions.expireDue();
+    this.holding.questions.expireDue();
   }
 
   // ── from start to end ─────────────────────────────────────────────────────────
@@ -162,7 +157,7 @@ export class Turn implements Retained, QuestionsOwner {
     this.standing.winding = true;
     // Asked, meanwhile, by a sibling of what was abandoned: nobody may answer it any more, nor be asked it again.
     this.#takeBack();
-    this.#questions.rejectAll(new TurnReleasedError(), "ended");
+    this.holding.questions.rejectAll(new TurnReleasedError(), "ended");
     this.#armBound();
     // Meanwhile only those calls emit; whoever ends the turn first (they, the bound, a stop) ends it once.
     void Promise.allSettled(this.calls.keys()).then(() => this.#end(CANCELLED));
@@ -175,8 +170,9 @@ export class Turn implements Retained, QuestionsOwner {
     this.#bound?.();
     if (!("error" in ending)) this.host.counts.finished++;
     // Looked at first: an error is dear to make, and most turns end with nothing open.
-    if (this.#questions.any)
-      this.#questions.rejectAll(new TurnReleasedError("The turn ended before the question was answered."), "ended");
+    const { questions } = this.holding;
+    if (questions.any)
+      questions.rejectAll(new TurnReleasedError("The turn ended before the question was answered."), "ended");
     const stands = standing.stop === undefined;
     if (stands && this.carriage.live !== undefined) {
       // A call without a result would be named as the client's to answer.
@@ -219,66 +215,6 @@ export class Turn implements Retained, QuestionsOwner {
     this.#onOver.push(callback);
   }
 
-  // ── asking ────────────────────────────────────────────────────────────────────
-
-  /** Asks. The question is registered before anything is awaited, so what is asked together goes out together. */
-  ask(
-    request: Omit<QuestionRequest, "deadline"> & { timeoutMs: number | undefined },
-    type: AnswerType | Promise<AnswerType>,
-    hook: ((type: AnswerType) => unknown) | undefined,
-  ): Promise<unknown> {
-    const refusal = this.askRefusal;
-    if (refusal !== undefined) throw refusal;
-    const { hold, clock } = this.host.settings;
-    const { reason, message, toolCallId, owner, metadata, timeoutMs } = request;
-    const deadline = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
-    // Member by member: what is spread together gets a shape of its own, which weighs more than all that is in it.
-    const question: QuestionRequest = { reason, message, toolCallId, owner, metadata, deadline };
-    if (hook !== undefined) return this.#questions.askHook(question, type, hook);
-    if (!hold) throw new HoldUnavailableError();
-    const { answer } = this.#questions.add(question, type);
-    // Alone, what the turn emits from its question on is kept for whoever brings the answer.
-    if (this.standing.alone) this.carriage.pause([]);
-    this.#scheduleOutcome();
-    return answer;
-  }
-
-  /** Why nothing can be asked now; `undefined` while it can. */
-  get askRefusal(): HoldlineError | undefined {
-    // Somebody identified can be asked again, and a hook needs no client.
-    return this.standing.askRefusal(this.identity !== null || this.host.settings.humanInput !== undefined);
-  }
-
-  #scheduleOutcome(): void {
-    if (this.#outcomeDue || (this.carriage.live === undefined && !this.standing.alone)) return;
-    this.#outcomeDue = true;
-    // The real event loop, never the injected clock. Until then siblings may ask, the client may leave, the turn may end or be stopped.
-    nextMacrotask(() => {
-      this.#outcomeDue = false;
-      this.#interrupt();
-    });
-  }
-
-  /** Ends the run with every question that waits, all at once and without an `await`. */
-  #interrupt(): void {
-    const { standing, carriage } = this;
-    if (standing.over || standing.stop !== undefined || standing.decided || this.#questions.loading) return;
-    if ((carriage.live === undefined && !standing.alone) || this.#questions.waiting.length === 0) return;
-    const { clock, ttlMs } = this.host.settings;
-    this.heldSince = clock.now();
-    this.deadline = Math.min(this.heldSince + ttlMs, LAST_INSTANT);
-    const interrupts = this.#questions.issue(this.host.ids.issue, this.deadline, (place) =>
-      this.output.ledger.placeOf(place),
-    );
-    standing.alone = false;
-    const run = carriage.pause(interrupts);
-    // Held before the interrupt goes out: the answer may arrive the instant it is read.
-    this.thread.hold(this);
-    this.host.held.add(this);
-    run?.finish({ outcome: { type: "interrupt", interrupts } });
-    this.thread.next();
-  }
-
   /** The answers have come, all checked and the turn found held in this same step. */
   resume(run: Run, decisions: ReadonlyMap<Question, Decision>): void {
     this.host.held.delete(this);
@@ -287,37 +223,11 @@ export class Turn implements Retained, QuestionsOwner {
     this.carriage.open(run, () => this.#clientLeft());
     run.begin();
     // A socket may turn out to be dead as soon as it is written to; then the turn was released, and nothing is delivered.
-    const delivered = this.standing.stop === undefined ? decisions : [];
-    for (const [question, decision] of delivered) this.#questions.settle(question, decision);
+    this.holding.deliver(this.standing.stop === undefined ? decisions : []);
     this.carriage.release();
     if (this.standing.stop !== undefined) return;
     if ([...decisions.values()].every((decision) => "error" in decision)) this.#halt(stops.abandoned());
-    else if (this.#questions.waiting.length > 0) {
-      // The client left at the first write: what follows the question that waits is kept for its owner.
-      if (this.standing.alone) this.carriage.pause([]);
-      this.#scheduleOutcome();
-    }
-  }
-
-  spend(id: string, cause: InterruptCause): void {
-    const { counts, spent } = this.host;
-    if (cause === "answered" || cause === "abandoned" || cause === "expired") counts[cause]++;
-    spent.remember(id, this.thread.key, cause);
-  }
-
-  loaded(): void {
-    this.#scheduleOutcome();
-  }
-
-  /** When it was the last open question of the outcome, the code goes on, unheard. */
-  timedOut(): void {
-    if (this.thread.held !== this || this.#questions.outstanding.length > 0) return;
-    this.standing.unheard = true;
-    this.host.held.delete(this);
-    this.thread.free(this);
-    this.carriage.drop();
-    this.#questions.rejectWaiting(new TurnReleasedError());
-    this.thread.next();
+    else this.holding.goOn();
   }
 
   // ── what stops a turn ───────────────────────────────────────────────────────────
@@ -355,10 +265,10 @@ export class Turn implements Retained, QuestionsOwner {
     if (!this.host.settings.finishAlone || standing.stop !== undefined || standing.winding)
       return this.#release(stops.clientLeft());
     standing.alone = true;
-    const refusal = this.askRefusal;
+    const { refusal, questions } = this.holding;
     // A question asked in this very turn of the event loop is still held, for an owner who can be told again.
-    if (refusal !== undefined) this.#questions.rejectAll(refusal, "ended");
-    else if (this.#questions.waiting.length > 0) carriage.pause([]);
+    if (refusal !== undefined) questions.rejectAll(refusal, "ended");
+    else if (questions.waiting.length > 0) carriage.pause([]);
   }
 
   /** The thread is free at once; the function unwinds by itself. */
@@ -373,7 +283,7 @@ export class Turn implements Retained, QuestionsOwner {
     const { standing } = this;
     if (standing.over || standing.stop !== undefined) return;
     standing.halt(stop, () => {
-      this.#questions.rejectAll(stop.error, stop.cause, stop.unasked);
+      this.holding.questions.rejectAll(stop.error, stop.cause, stop.unasked);
       this.carriage.wake();
       if (stop.emits) this.#armBound();
     });
@@ -405,19 +315,11 @@ export class Turn implements Retained, QuestionsOwner {
     // A running call is answered first: a model's history wants a call's result right behind it.
     if (this.calls.size === 0) show(decided.message);
     else this.#showLast = () => show(decided.message);
-    this.#questions.rejectWaiting(new TurnEndedError());
+    this.holding.questions.rejectWaiting(new TurnEndedError());
     const { threadId } = this.thread;
     const { runId } = this.carriage.latest.input;
     const why = reason === undefined ? {} : { reason };
     this.host.settings.trace({ type: "input-required", prompt: decided.message, ...why, threadId, runId });
     return decided;
   }
-}
-
-function lastUserText(messages: readonly Message[]): string {
-  for (let i = messages.length - 1; i >= 0; i--) {
-    const message = messages[i];
-    if (message?.role === "user") return contentToText(message.content);
-  }
-  return "";
 }

@@ -41,10 +41,10 @@ export const claim = [
     ],
     ["a question that was answered is spent", 'failed ? "abandoned" : "answered"', '"abandoned"', "causes"],
   ),
-  ...of("turn", [
+  ...of("holding", [
     "a turn is held before its interrupt goes out",
-    "    this.thread.hold(this);\n    this.host.held.add(this);\n",
-    "    setTimeout(() => {\n      this.thread.hold(this);\n      this.host.held.add(this);\n    }, 20);\n",
+    "    thread.hold(turn);\n    host.held.add(turn);\n",
+    "    setTimeout(() => {\n      thread.hold(turn);\n      host.held.add(turn);\n    }, 20);\n",
     "races",
   ]),
   ...of(
@@ -57,8 +57,8 @@ export const claim = [
     ],
     [
       "a resumed turn is not evicted",
-      "    this.host.held.delete(this);\n    this.thread.take(this);\n    this.carriage.open",
-      "    this.thread.take(this);\n    this.carriage.open",
+      "    this.host.held.delete(this);\n    this.thread.take(this);\n    this.#userText",
+      "    this.thread.take(this);\n    this.#userText",
       "eviction",
     ],
   ),

@@ -3,25 +3,30 @@ import { guardsOf } from "../guard.mjs";
 const of = (file, ...rows) => guardsOf("fail closed", file, rows);
 
 export const failClosed = [
+  ...of("holding", [
+    "where nothing can be held nothing is asked",
+    "if (!hold) throw new HoldUnavailableError();",
+    "",
+    "turn-control",
+  ]),
   ...of(
     "turn",
-    ["where nothing can be held nothing is asked", "if (!hold) throw new HoldUnavailableError();", "", "turn-control"],
     [
       "what stops a turn rejects its questions",
-      "this.#questions.rejectAll(stop.error, stop.cause, stop.unasked);",
+      "this.holding.questions.rejectAll(stop.error, stop.cause, stop.unasked);",
       "",
       "stopping",
     ],
 
-    [
-      "a turn that unwinds is not held",
-      "    this.#takeBack();\n    this.#questions",
-      "    this.#questions",
-      "turn-lifetime",
-    ],
+    ["a turn that unwinds is not held", "    this.#takeBack();\n    this.holding", "    this.holding", "turn-lifetime"],
 
-    ["calls that run are waited for", "Promise.allSettled(this.calls)", "Promise.resolve()", "abandoning"],
-    ["a turn that ends rejects what is open", "if (this.#questions.any)", "if (false)", "turn-lifetime"],
+    [
+      "calls that run are waited for",
+      "Promise.allSettled(this.calls.keys()).then(() => this.#end(CANCELLED))",
+      "Promise.resolve().then(() => this.#end(CANCELLED))",
+      "abandoning",
+    ],
+    ["a turn that ends rejects what is open", "if (questions.any)", "if (false)", "turn-lifetime"],
 
     ["a client that left releases the turn", "if (!this.host.settings.finishAlone ||", "if (false ||", "disconnect"],
   ),
@@ -113,13 +118,13 @@ export const failClosed = [
       "approvals",
     ],
     ["a tool sees the arguments that were approved", "call.args = decision.args;", "", "edited-arguments"],
-    ["a tool's own words stay here", 'return "The tool failed.";', "return String(error);", "tool-calls"],
+    ["a tool's own words stay here", ": wordsOf(error, failed)", ": String(error)", "tool-calls"],
   ),
   ...of("questions", ["a hook's answer is checked", "if (!verdict.ok)", "if (false)", "human-input-hook"]),
   ...of("ending", [
     "an agent's own words stay here",
-    '{ message: "The agent failed.", code: AGENT_FAILED }',
-    "{ message: String(error), code: AGENT_FAILED }",
+    'wordsOf(error, "The agent failed.")',
+    "String(error)",
     "failing-turns",
   ]),
   ...of(
@@ -162,8 +167,8 @@ export const failClosed = [
     "turn",
     [
       "a turn that was stopped has no result",
-      "    if (this.standing.stop !== undefined) return this.#end(CANCELLED);\n    try",
-      "    try",
+      "    if (this.standing.stop !== undefined) return this.#end(CANCELLED);\n    if (this.#decided",
+      "    if (this.#decided",
       "stopping",
     ],
     [

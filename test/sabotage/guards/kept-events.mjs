@@ -61,19 +61,10 @@ export const keptEvents = [
     ],
     ["emits that wait for room go on with a resume", "this.#kept?.release();", "", "kept-events"],
   ),
-  ...of(
-    "turn",
-    [
-      "a turn that finishes alone keeps from its question on",
-      "if (this.standing.alone) this.carriage.pause([]);\n    this",
-      "this",
-      "finishing-alone",
-    ],
-    [
-      "a turn whose client is gone at the first write keeps what follows a question that waits",
-      "if (this.standing.alone) this.carriage.pause([]);\n      this",
-      "this",
-      "finishing-alone",
-    ],
-  ),
+  ...of("holding", [
+    "a turn that finishes alone, or whose client is gone at the first write, keeps from its question on",
+    "if (this.#turn.standing.alone) this.#turn.carriage.pause([]);",
+    "",
+    "finishing-alone",
+  ]),
 ];

@@ -37,7 +37,7 @@ export const ledger = [
     ],
     [
       "a call is not started again after an interrupt",
-      'if (known?.state === "suspended" && kind === "call")',
+      'if (kind === "call" && known !== undefined && known.run !== this.#run)',
       "if (false)",
       "ledger-and-reopening",
     ],

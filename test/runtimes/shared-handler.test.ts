@@ -44,9 +44,12 @@ describe.each(Object.entries(flags))("one handler for all requests of a Worker %
       for (const comments of others) expect(comments).toBeGreaterThan(ended);
     });
 
-    it("runs all that meet on a thread, and those that come later", async () => {
+    it("runs all that meet on a thread, none of them to be stopped by another request, and those that come later", async () => {
       const thread = new Conversation(at);
       const meeting = [0.4, 0.2, 0.3].map((seconds) => hear(silence(seconds, thread)));
+      await thread.sees({ entered: 3 });
+      const stopping = await fetch(new URL(`/stop/${encodeURIComponent(thread.threadId)}`, at.url), { method: "POST" });
+      expect(await stopping.json()).toBe(false);
       expect(await together(meeting)).toMatchObject([heard, heard, heard]);
       expect(await together([hear(silence(0, thread)), hear(silence(0.1, thread))])).toMatchObject([heard, heard]);
       expect(await thread.seen()).toMatchObject({ entered: 5, ended: 5, aborted: false, complaints: [] });

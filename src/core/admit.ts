@@ -52,7 +52,7 @@ export class Admission {
 
   #decide(run: Run): void {
     const { settings } = this.#host;
-    if (!settings.proofRequired && run.identity === null && !this.#warnedOfProofs) {
+    if (settings.hold && !settings.proofRequired && run.identity === null && !this.#warnedOfProofs) {
       this.#warnedOfProofs = true;
       const message =
         'With proof: "when-present" and no identity, whoever knows an interrupt\'s id can answer it. Use `identify`.';

@@ -55,7 +55,9 @@ export interface HandlerOptions {
   /**
    * Whether turns can be held at all. Default `true`, but `false` where `navigator.userAgent` is
    * `"Cloudflare-Workers"`: a stateless Worker cannot keep a turn. With `false` every question rejects at once
-   * with `HoldUnavailableError` and capabilities say `interrupts: false`.
+   * with `HoldUnavailableError`, capabilities say `interrupts: false`, and on Workers each request is served by itself:
+   * runs that meet on one thread do not queue, `stop` finds none. `true` is a mistake on a plain Worker: only a Durable
+   * Object keeps what is held. Anything but a boolean: `TypeError`.
    */
   hold?: boolean;
   /**
@@ -71,7 +73,7 @@ export interface HandlerOptions {
   /**
    * Says who is calling: a name, `null` for nobody, or a `Response` that refuses the request. Runs for POST and GET
    * before the body is read. All state of a thread is kept under (identity, threadId). When it throws, the request
-   * gets 500 `IDENTIFY_FAILED`. Absent: everybody is `null`.
+   * gets 500 `IDENTIFY_FAILED`. Absent: everybody is `null`. No function: `TypeError`.
    */
   identify?: (request: Request) => string | null | Response | Promise<string | null | Response>;
   /**
@@ -106,7 +108,7 @@ export interface HandlerOptions {
    * needs the package `@ag-ui/encoder`, which loads at the first run. Default: SSE for everybody.
    */
   transports?: { protobuf?: boolean };
-  /** Which origins a browser may call from: `"*"`, a list, or a function. Absent: no CORS headers at all. */
+  /** Which origins a browser may call from: `"*"`, a list, or a function. Absent: no CORS headers at all. Anything else: `TypeError`. */
   cors?: "*" | readonly string[] | ((origin: string) => boolean);
   /** Milliseconds: the longest silence on an open stream, broken by an SSE comment. Default 5 000; 0 turns it off. */
   keepAliveMs?: number;
@@ -186,7 +188,7 @@ const guarded =
     } catch {}
   };
 
-/** Fills the defaults in. @throws RangeError for a number outside its range, TypeError for what is no agent or no known choice. */
+/** Fills the defaults in. @throws RangeError for a number outside its range, TypeError for what is of another kind or no known choice. */
 export function settle(options: HandlerOptions): Settings {
   const { retention = {}, limits = {}, approvals = {}, clock = systemClock } = options;
   if (typeof options.agent !== "function") throw new TypeError("createHandler needs an `agent` function.");
@@ -204,7 +206,7 @@ export function settle(options: HandlerOptions): Settings {
     alone: isStatelessWorker() && options.hold !== true,
     humanInput: options.humanInput,
     proofRequired: choice(options.proof ?? "required", "proof", ["required", "when-present"]) === "required",
-    identify: options.identify,
+    identify: callable(options.identify, "identify"),
     whenAsked: choice(options.whenAsked ?? "ask-again", "whenAsked", ["ask-again", "abandon"]),
     finishAlone: choice(options.onDisconnect ?? "abort", "onDisconnect", ["abort", "finish"]) === "finish",
     capabilities: options.capabilities ?? {},
@@ -236,6 +238,11 @@ export function settle(options: HandlerOptions): Settings {
 function yesOrNo(value: boolean | undefined, name: string): boolean | undefined {
   if (value === undefined || typeof value === "boolean") return value;
   throw new TypeError(`${name} must be true or false.`);
+}
+
+function callable<F extends (...given: never[]) => unknown>(value: F | undefined, name: string): F | undefined {
+  if (value === undefined || typeof value === "function") return value;
+  throw new TypeError(`${name} must be a function.`);
 }
 
 /** A list given as one string would let in every origin that is part of it. */

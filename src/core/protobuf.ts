@@ -19,13 +19,16 @@ export type Negotiate = (request: ExchangeRequest, outlet: Outlet) => Promise<En
 
 /** Negotiates for a handler's exchanges. The encoder loads at the first; where it cannot, that is reported and everybody gets SSE. */
 export function createNegotiation(report: (error: unknown) => void): Negotiate {
-  let loading: Promise<typeof EventEncoder | undefined> | undefined;
+  let tried: { readonly encoder: typeof EventEncoder | undefined } | undefined;
+  let isTold = false;
   const tell = (error: unknown): undefined => {
-    report(error);
+    if (!isTold) report(error);
+    isTold = true;
   };
   return async ({ headers }, outlet) => {
-    loading ??= load().catch(tell);
-    const encoder = await loading;
+    // What has loaded is kept, not the promise: on Workers no request may wait for what another has begun.
+    tried ??= { encoder: await load().catch(tell) };
+    const { encoder } = tried;
     const accept = headers.get("accept");
     // Without the header anything may be sent; what everybody reads is SSE.
     const encoding =

@@ -53,6 +53,25 @@ describe("in an Express app", () => {
     expect(await (await fetch(new URL("/other", url))).json()).toEqual({ other: true });
   });
 
+  it.each(["behind a JSON body parser", "behind a parser that leaves text", "behind a parser that leaves bytes"])(
+    "%s: a body over bodyBytes is 413, counted in bytes, and one of bodyBytes is served",
+    async (how) => {
+      const threads: string[] = [];
+      const body = JSON.stringify(inputOf({ threadId: "Zürich ✈" }));
+      const bodyBytes = Buffer.byteLength(body);
+      const { handler } = agentUnderTest({
+        agent: async (context) => void threads.push(context.threadId),
+        limits: { bodyBytes },
+      });
+      const url = await expressWith(handler, ...(before[how] as RequestHandler[]));
+      expect(await (await fetch(requestOf(body, { url }))).text()).toContain('"outcome":{"type":"success"}');
+      // One byte more, and no character.
+      const refused = await fetch(requestOf(body.replace("rich", "rïch"), { url }));
+      expect([refused.status, (await refused.json()).error.code]).toEqual([413, "BODY_TOO_LARGE"]);
+      expect(threads).toEqual(["Zürich ✈"]);
+    },
+  );
+
   it("behind one that has read the body and left nothing: it answers, and does not hang", async () => {
     const { handler } = agentUnderTest(askingAgent().agent);
     const url = await expressWith(handler, async (request, _response, next) => {

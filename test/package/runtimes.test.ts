@@ -17,11 +17,11 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const { scripts, peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const bin = (name: string) => join(root, "node_modules/.bin", name);
 
-/** How each runtime runs a file, and what it has to be allowed besides where others' packages want it: @ag-ui/client and `ai` read the environment. */
+/** How each runtime runs a file, and what it has to be allowed besides where others' packages want it: @ag-ui/client and `ai` read the environment, `ai` the host's name. */
 const runtimes: [runtime: string, command: string[], peers: string[]][] = [
   ["Node", [process.execPath, "--unhandled-rejections=strict"], []],
   ["Bun", [bin("bun")], []],
-  ["Deno", [bin("deno"), "run", "--no-prompt", "--allow-net"], ["--allow-env", "--allow-sys"]],
+  ["Deno", [bin("deno"), "run", "--no-prompt", "--allow-net"], ["--allow-env", "--allow-sys=hostname"]],
 ];
 
 const booked = "LH441? window, 12C";

@@ -20,6 +20,18 @@ describe("a body", () => {
     expect(taken.pieces).toBe(0);
   });
 
+  it("that came encoded is counted while reading: whoever decoded it may have left the length it had before", async () => {
+    const { post, seen } = counted({ bodyBytes: 1_000 });
+    const headers = { "content-type": "application/json", "content-encoding": "gzip", "content-length": "50" };
+    const { body, taken } = pieces(1_000, new Uint8Array(100).fill(32));
+    expect(await refusalOf(await post(body, headers))).toEqual([413, "BODY_TOO_LARGE"]);
+    expect(taken.pieces).toBeLessThan(100);
+    expect(taken.cancelled).toBe(true);
+    expect(seen.entered).toBe(0);
+    expect((await post(pieces(1, new TextEncoder().encode(INPUT)).body, headers)).status).toBe(200);
+    expect(seen.entered).toBe(1);
+  });
+
   it("of exactly bodyBytes is taken, counted in bytes and not in characters", async () => {
     const text = JSON.stringify({ threadId: "\u00e9".repeat(50), runId: "r", messages: [] });
     const bytes = new TextEncoder().encode(text);
@@ -84,6 +96,21 @@ describe("a body", () => {
       },
     });
     expect(await refusalOf(await post(body))).toEqual([400, "INVALID_JSON"]);
+    expect(agent.errors).toEqual([]);
+  });
+
+  it("that is a stream of anything but bytes is 400, whatever it would come to", async () => {
+    const { post, agent, seen } = counted();
+    const streamOf = (chunk: unknown) =>
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(chunk);
+          controller.close();
+        },
+      });
+    for (const chunk of [INPUT, "", { byteLength: 1 }, 5, null])
+      expect(await refusalOf(await post(streamOf(chunk)))).toEqual([400, "INVALID_JSON"]);
+    expect(seen.entered).toBe(0);
     expect(agent.errors).toEqual([]);
   });
 

@@ -38,6 +38,17 @@ describe("an option outside its range", () => {
     expect(() => create(options)).toThrow(TypeError);
   });
 
+  it.each<[string, unknown[]]>([
+    ["hold", ["false", "true", 0, 1, null, {}]],
+    ["cors", ["https://a.example.com", "", true, false, null, 5, {}]],
+    ["identify", [5, "ada", true, null, {}]],
+  ])("%s of another kind is a TypeError at creation", (name, values) => {
+    for (const value of values) {
+      expect(() => create({ [name]: value }), String(value)).toThrow(TypeError);
+      expect(() => create({ [name]: value }), String(value)).toThrow(name);
+    }
+  });
+
   it("counts the retention's date from the clock", () => {
     const clock = createTestClock();
     const most = 8.64e15 - clock.now();
@@ -61,6 +72,9 @@ describe("an option within its range", () => {
     [{ retention: { ttlMs: 0.5, maxHeld: 1, maxHeldPerIdentity: 5 } }],
     [{ keepAliveMs: 0, closeTimeoutMs: 0, limits: { queuedRuns: 0, keptEvents: 1, bodyBytes: 1 } }],
     [{ retention: {}, limits: {}, approvals: {}, reasons: {} }],
+    [{ hold: false, cors: ["https://a.example.com"], identify: () => null }],
+    [{ hold: true, cors: () => true }],
+    [{ hold: undefined, cors: undefined, identify: undefined }],
   ])("is taken: %j", (options) => {
     expect(() => create(options)).not.toThrow();
   });

@@ -86,8 +86,10 @@ describe('proof: "when-present"', () => {
   it("takes an answer without one, but a proof that is present must be the one issued", async () => {
     const agent = agentUnderTest({ agent: one, proof: "when-present" });
     const interrupt = soleInterrupt(await agent.run("go"));
-    for (const metadata of [{ holdline: { proof: "wrong" } }, { holdline: { proof: null } }, { holdline: 5 }]) {
-      expect(endOf(await agent.resume([{ ...answerTo(interrupt, "a"), metadata }]))).toBe("INTERRUPT_NOT_PROVEN");
+    const malformed = [[], [{ proof: proofOf(interrupt) }], "", proofOf(interrupt), null, 5, true];
+    for (const holdline of [{ proof: "wrong" }, { proof: null }, { proof: [] }, ...malformed]) {
+      const entry = { ...answerTo(interrupt, "a"), metadata: { holdline } };
+      expect(endOf(await agent.resume([entry])), JSON.stringify(holdline)).toBe("INTERRUPT_NOT_PROVEN");
     }
     expect((await agent.resume([{ interruptId: interrupt.id, status: "resolved", payload: "a" }])).result).toBe("a");
     for (const metadata of [{}, { other: 1 }, { holdline: {} }]) {
@@ -97,7 +99,10 @@ describe('proof: "when-present"', () => {
     }
   });
 
-  it("warns once when there is no identity either, and not where there is", async () => {
+  it("warns once when there is no identity either, and not where there is, or where nothing is held", async () => {
+    const stateless = agentUnderTest({ agent: async () => {}, proof: "when-present", hold: false });
+    await stateless.run("go");
+    expect(stateless.warnings).toEqual([]);
     const agent = agentUnderTest({ agent: one, proof: "when-present" });
     await agent.run("go", { identity: "anna" });
     expect(agent.warnings).toEqual([]);

@@ -41,9 +41,10 @@ describe("threads behind a Hono app on Workers", () => {
   it("believe nothing that a client says of who it is", async () => {
     const interrupt = soleInterrupt(await exchange(fetch, { threadId: "forged" }, as("Ada")));
     const resume = [answerTo(interrupt, "no")];
-    for (const name of ["x-holdline-identity", "X-Holdline-Identity"]) {
-      const eve = as("Eve", { [name]: '"Ada"' });
-      expect(endOf(await exchange(fetch, { threadId: "forged", resume }, eve))).toMatch(/^INTERRUPT_NOT_HELD/);
+    for (const forged of [{}, { "x-holdline-identity": '"Ada"' }, { "X-Holdline-Identity": '"Ada"' }]) {
+      const stolen = await exchange(fetch, { threadId: "forged", resume }, as("Eve", forged));
+      // Everybody has objects of their own, and Eve's has not asked.
+      expect(endOf(stolen)).toBe("INTERRUPT_NOT_HELD (other-instance)");
     }
     const answered = await exchange(
       fetch,

@@ -123,6 +123,17 @@ describe("text", () => {
       },
       ["STEP_STARTED", "STEP_FINISHED"],
     ],
+    [
+      "an encrypted value",
+      async (c) =>
+        c.emit({
+          type: "REASONING_ENCRYPTED_VALUE",
+          subtype: "message",
+          entityId: await c.text(""),
+          encryptedValue: "x",
+        }),
+      ["REASONING_ENCRYPTED_VALUE"],
+    ],
   ])("has its message closed by %s of its context", async (_by, act, types) => {
     const agent = agentUnderTest(async (context) => {
       await context.text("a");

@@ -199,7 +199,7 @@ describe("a subagent", () => {
         call("START", "c", { parentMessageId: "m" }),
         call("ARGS"),
         call("END"),
-        call("RESULT", "c", of("s")),
+        call("RESULT"),
         an("TOOL_CALL_CHUNK", { toolCallId: "d", toolCallName: "pay", parentMessageId: "m", delta: "{}" }),
         subagent("STARTED"),
       ],

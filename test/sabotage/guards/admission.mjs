@@ -13,7 +13,7 @@ export const admission = [
     ],
     ["a request is warned of once", "run.doubts.splice(0)", "run.doubts.slice(0)", "queue"],
     ["a check is waited for only while the turn is held", "Promise.race([reading, over])", "reading", "async-schemas"],
-    ["another major version is refused", "declared !== major(PROTOCOL_VERSION)", "false", "versions"],
+    ["another major version is refused", 'standing(protocolVersion) === "foreign"', "false", "versions"],
     ["a plain run on a waiting thread needs an identity", "if (run.identity === null) {", "if (false) {", "owner"],
     ["the owner is asked again", 'settings.whenAsked === "ask-again"', "false", "owner"],
     ["the queue is bounded", ".length < settings.queuedRuns", ".length < Infinity", "queue"],

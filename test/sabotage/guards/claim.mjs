@@ -57,8 +57,8 @@ export const claim = [
     ],
     [
       "a resumed turn is not evicted",
-      "    this.host.held.delete(this);\n    this.thread.take(this);\n    this.carriage.open",
-      "    this.thread.take(this);\n    this.carriage.open",
+      "    this.host.held.delete(this);\n    this.thread.take(this);\n    this.#userText",
+      "    this.thread.take(this);\n    this.#userText",
       "eviction",
     ],
   ),

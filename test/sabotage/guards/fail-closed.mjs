@@ -20,7 +20,18 @@ export const failClosed = [
       "turn-lifetime",
     ],
 
-    ["calls that run are waited for", "Promise.allSettled(this.calls)", "Promise.resolve()", "abandoning"],
+    [
+      "calls that run are waited for",
+      "Promise.allSettled(this.calls.keys()).then(() => this.#end(CANCELLED))",
+      "Promise.resolve().then(() => this.#end(CANCELLED))",
+      "abandoning",
+    ],
+    [
+      "calls that run are waited for where turn control has decided",
+      "Promise.allSettled(this.calls.keys()).then(() => this.#end(success(decided)))",
+      "Promise.resolve().then(() => this.#end(success(decided)))",
+      "tool-calls",
+    ],
     ["a turn that ends rejects what is open", "if (this.#questions.any)", "if (false)", "turn-lifetime"],
 
     ["a client that left releases the turn", "if (!this.host.settings.finishAlone ||", "if (false ||", "disconnect"],
@@ -113,15 +124,19 @@ export const failClosed = [
       "approvals",
     ],
     ["a tool sees the arguments that were approved", "call.args = decision.args;", "", "edited-arguments"],
-    ["a tool's own words stay here", 'return "The tool failed.";', "return String(error);", "tool-calls"],
+    [
+      "a tool's own words stay here",
+      'const failed = "The tool failed.";',
+      "const failed = String(error);",
+      "tool-calls",
+    ],
   ),
   ...of("questions", ["a hook's answer is checked", "if (!verdict.ok)", "if (false)", "human-input-hook"]),
-  ...of("ending", [
-    "an agent's own words stay here",
-    '{ message: "The agent failed.", code: AGENT_FAILED }',
-    "{ message: String(error), code: AGENT_FAILED }",
-    "failing-turns",
-  ]),
+  ...of(
+    "ending",
+    ["an agent's own words stay here", 'wordsOf(error, "The agent failed.")', "String(error)", "failing-turns"],
+    ["words too long for a frame are not told", " && error[member].length <= LONGEST_WORDS", "", "failing-turns"],
+  ),
   ...of(
     "standing",
     ["what stops a turn aborts its signal", "this.#controller?.abort(stop.error);", "", "stopping"],
@@ -162,8 +177,8 @@ export const failClosed = [
     "turn",
     [
       "a turn that was stopped has no result",
-      "    if (this.standing.stop !== undefined) return this.#end(CANCELLED);\n    try",
-      "    try",
+      "    if (this.standing.stop !== undefined) return this.#end(CANCELLED);\n    if (this.#decided",
+      "    if (this.#decided",
       "stopping",
     ],
     [

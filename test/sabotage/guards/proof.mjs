@@ -25,7 +25,12 @@ export const proof = [
       "if (proof === undefined) return true;",
       "proof",
     ],
-    ["a malformed envelope proves nothing", "ours === null) return false;", "ours === null) return true;", "proof"],
+    [
+      "a malformed envelope proves nothing",
+      "Array.isArray(ours)) return false;",
+      "Array.isArray(ours)) return true;",
+      "proof",
+    ],
     [
       "a proof that is present must be the one issued",
       'typeof proof === "string" && proves(',

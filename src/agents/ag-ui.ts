@@ -26,6 +26,8 @@ type Boundary = RunFinishedEvent | RunErrorEvent;
  * keeps its state, and what it asks, itself: the interrupts of its runs go out as they are, nothing is held here, and
  * answers start a turn in which it finds them. Their proof, if they need one, is its own to ask for.
  *
+ * Several inner runs in one stream are one run here: its outcome, result and usage are those of the last.
+ *
  * When the turn is stopped, `abortRun` is called. What an inner RUN_ERROR says was said to a client and is passed on;
  * what the agent throws stays here, as with every agent.
  */

@@ -95,14 +95,14 @@ export const ledger = [
   ]),
   ...of("chunks", [
     "what is refused ends no chunk stream",
-    "    const taken = this.#ledger.take(event);\n    // Taken first",
-    "    if (!TRANSPARENT.has(event.type)) this.#endLane(event.subagentRunId);\n    const taken = this.#ledger.take(event);\n    // Taken first",
+    "    const taken = this.#ledger.take(event);\n    // Taken first, since it may be refused; the end of the stream that it ends goes out before it.\n    return TRANSPARENT.has(event.type) ? taken : [...this.#endLane(event.subagentRunId), ...taken];",
+    "    const ends = TRANSPARENT.has(event.type) ? [] : this.#endLane(event.subagentRunId);\n    return [...ends, ...this.#ledger.take(event)];",
     "protocol/chunks",
   ]),
   ...of("voice", [
     "what is refused ends no message",
     "this.send(event, false, this.#endedBy(event));",
-    "this.close();\n    this.send(event);",
+    "if (!BESIDES.test(event.type)) this.close();\n    this.send(event);",
     "text",
   ]),
   ...of("conversation", [

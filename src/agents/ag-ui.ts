@@ -6,7 +6,14 @@
  * @module holdline/ag-ui
  */
 import type { AbstractAgent } from "@ag-ui/client";
-import type { BaseEvent, RunErrorEvent, RunFinishedEvent, TokenUsage } from "@ag-ui/core";
+import type {
+  BaseEvent,
+  RunErrorEvent,
+  RunFinishedEvent,
+  SubagentFinishedEvent,
+  SubagentStartedEvent,
+  TokenUsage,
+} from "@ag-ui/core";
 import { type Agent, type AgentContext, type AgentEvent, PublicError } from "../index.ts";
 
 /** How the inner run ended: the last of its boundaries counts. */
@@ -18,6 +25,8 @@ type Boundary = RunFinishedEvent | RunErrorEvent;
  * The inner agent gets the run's messages, state, tools, context, `forwardedProps` and `resume` as they were sent. It
  * keeps its state, and what it asks, itself: the interrupts of its runs go out as they are, nothing is held here, and
  * answers start a turn in which it finds them. Their proof, if they need one, is its own to ask for.
+ *
+ * Several inner runs in one stream are one run here: its outcome, result and usage are those of the last.
  *
  * When the turn is stopped, `abortRun` is called. What an inner RUN_ERROR says was said to a client and is passed on;
  * what the agent throws stays here, as with every agent.
@@ -41,6 +50,10 @@ async function carry(context: AgentContext, inner: AbstractAgent): Promise<unkno
   inner.pendingInterrupts = [];
   let boundary: Boundary | undefined;
   let failure: { readonly error: unknown } | undefined;
+  /** What the last of the inner runs used: an earlier one has reported its own (AG-UI usage). */
+  let usage: readonly TokenUsage[] = [];
+  /** Ends of subagents that an inner run left suspended, kept back: a later one may go on with them, and ours is one run. */
+  const suspended = new Map<string, SubagentFinishedEvent>();
 
   const leave = () => {
     inner.abortRun();
@@ -53,12 +66,23 @@ async function carry(context: AgentContext, inner: AbstractAgent): Promise<unkno
 
   async function take(event: BaseEvent): Promise<void> {
     if (failure !== undefined || signal.aborted) return;
-    if (event.type === "RUN_STARTED") return;
-    if (isBoundary(event)) {
-      boundary = event;
-      for (const entry of (event as { usage?: TokenUsage[] }).usage ?? []) context.usage(entry);
+    if (event.type === "RUN_STARTED") {
+      usage = [];
+      // Our interrupts are those of the last inner run.
+      for (const [id, end] of suspended) suspended.set(id, { ...end, outcome: { type: "suspended" } });
       return;
     }
+    if (isBoundary(event)) {
+      boundary = event;
+      // A failure that comes late says nothing of what its run has used.
+      usage = (event as { usage?: TokenUsage[] }).usage ?? usage;
+      return;
+    }
+    if (isSuspension(event)) {
+      suspended.set(event.subagentRunId, event);
+      return;
+    }
+    if (event.type === "SUBAGENT_STARTED" && suspended.delete((event as SubagentStartedEvent).subagentRunId)) return;
     try {
       await context.emit(event as unknown as AgentEvent);
     } catch (error) {
@@ -87,13 +111,18 @@ async function carry(context: AgentContext, inner: AbstractAgent): Promise<unkno
   } finally {
     signal.removeEventListener("abort", leave);
   }
+  for (const entry of usage) context.usage(entry);
   signal.throwIfAborted();
   if (failure !== undefined) throw failure.error;
+  for (const end of suspended.values()) await context.emit(end);
   return conclude(context, boundary);
 }
 
 const isBoundary = (event: BaseEvent): event is BaseEvent & Boundary =>
   event.type === "RUN_FINISHED" || event.type === "RUN_ERROR";
+
+const isSuspension = (event: BaseEvent): event is BaseEvent & SubagentFinishedEvent =>
+  event.type === "SUBAGENT_FINISHED" && (event as SubagentFinishedEvent).outcome?.type === "suspended";
 
 /** Ends the run as the inner one ended. */
 function conclude(context: AgentContext, boundary: Boundary | undefined): unknown {

@@ -40,19 +40,20 @@ export function success(result: unknown): Ending {
 const LONGEST_WORDS = 256 * 1024;
 
 /** What the client is told of an error: its own words only where they are meant for it, else `otherwise`. */
-export function wordsOf(error: unknown, otherwise: string): string {
+export const wordsOf = (error: unknown, otherwise: string): string => told(error, "message", otherwise);
+
+/** How a run ends whose function threw. */
+export const failure = (error: unknown): Ending => ({
+  error: { message: wordsOf(error, "The agent failed."), code: told(error, "code", AGENT_FAILED) },
+});
+
+function told(error: unknown, member: "message" | "code", otherwise: string): string {
   try {
-    return error instanceof PublicError && error.message.length <= LONGEST_WORDS ? error.message : otherwise;
+    return error instanceof PublicError && error[member].length <= LONGEST_WORDS ? error[member] : otherwise;
   } catch {
     // What was thrown may itself throw when it is looked at (a proxy).
     return otherwise;
   }
-}
-
-/** How a run ends whose function threw. */
-export function failure(error: unknown): Ending {
-  const code = error instanceof PublicError && error.code.length <= LONGEST_WORDS ? error.code : AGENT_FAILED;
-  return { error: { message: wordsOf(error, "The agent failed."), code } };
 }
 
 const LONGEST_PROMPT = 2000;

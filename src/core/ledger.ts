@@ -119,6 +119,13 @@ export class Ledger {
     return id === undefined ? undefined : this.find("subagent", id as string);
   }
 
+  /** An announcement by its parent's own code, which may go on in a run after the one its parent ended in. */
+  parented(announcement: WireEvent): WireEvent {
+    // One that an interrupt closed is announced again before this event goes out.
+    const goesOn = this.#subagent(announcement.parentSubagentRunId)?.state === "suspended";
+    return goesOn ? announcement : this.#owners.parented(announcement);
+  }
+
   /** Whether the run's next event must be preceded by others. */
   get restarting(): boolean {
     return this.#restarts.length > 0;
@@ -181,6 +188,7 @@ export class Ledger {
 
   #reopen(item: Item): void {
     item.state = "open";
+    item.early = false;
     this.#open.push(item);
     if (item.kind === "subagent") this.#owners.announce(item.id);
     else if (item.owner !== undefined) this.#owners.attribute(item.owner);

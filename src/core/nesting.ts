@@ -10,8 +10,7 @@ import type { Voice } from "./voice.ts";
 export function runStep<R>(voice: Voice, stepName: string, run: () => R | PromiseLike<R>): Promise<R> {
   return attempt(async () => {
     voice.check();
-    voice.close();
-    voice.send({ type: "STEP_STARTED", stepName });
+    voice.begin({ type: "STEP_STARTED", stepName });
     try {
       return await run();
     } finally {
@@ -31,7 +30,6 @@ export function runSubagent<R>(
   run: () => R | PromiseLike<R>,
 ): Promise<R> {
   const subagentRunId = voice.owner as string;
-  const { output } = parent.turn;
   const finish = (end: { type: string; message?: string }) => {
     if (voice.turn.standing.emitRefusal !== undefined) return;
     voice.close();
@@ -39,8 +37,8 @@ export function runSubagent<R>(
   };
   return attempt(async () => {
     parent.check();
-    parent.close();
-    output.send({ type: "SUBAGENT_STARTED", ...announced, subagentRunId });
+    const { ledger } = parent.turn.output;
+    parent.begin(ledger.parented({ type: "SUBAGENT_STARTED", ...announced, subagentRunId }));
     try {
       const result = await run();
       finish({ type: "SUBAGENT_FINISHED" });

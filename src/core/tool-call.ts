@@ -80,8 +80,7 @@ function announce<A>(calling: Calling<A>, shown: boolean): void {
     // Its arguments would be appended to those that were shown (AG-UI tool calls).
     if (ledger.find("call", toolCallId) !== undefined)
       refuse(`The call ${JSON.stringify(toolCallId)} was shown already: give \`shown: true\`, or another toolCallId.`);
-    from.close();
-    from.send({ type: "TOOL_CALL_START", toolCallId, toolCallName: toolName });
+    from.begin({ type: "TOOL_CALL_START", toolCallId, toolCallName: toolName });
     from.send({ type: "TOOL_CALL_ARGS", toolCallId, delta });
     from.send({ type: "TOOL_CALL_END", toolCallId });
   }

@@ -142,8 +142,9 @@ export class Turn implements Retained {
     if (over) return;
     const abandoned = error instanceof InterruptCancelledError;
     const awaited = abandoned || error instanceof InputTimeoutError || error instanceof TurnReleasedError;
-    // An error that tells of a question's end is news only to a client that is listening.
-    const isNews = !awaited || (stop === undefined && !abandoned && this.carriage.live !== undefined);
+    // An error that tells of a question's end is news only where a client is listening, or is still to answer another one.
+    const isWaitedFor = this.carriage.live !== undefined || this.outstanding.length > 0;
+    const isNews = !awaited || (stop === undefined && !abandoned && isWaitedFor);
     if (isNews) this.carriage.report(error);
     if (abandoned && (stop === undefined || stop.emits)) return this.#unwind();
     if (stop !== undefined) return this.#end(CANCELLED);

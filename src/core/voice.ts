@@ -40,7 +40,12 @@ export class Voice {
   }
 
   emit(event: AgentEvent): Promise<void> {
-    return this.emitting(() => this.send(event as WireEvent, false, this.#endedBy(event as WireEvent | undefined)));
+    return this.emitting(() => this.begin(event as WireEvent));
+  }
+
+  /** Sends an event of this context's own; what it ends of the open message and reasoning ends once it is taken. */
+  begin(event: WireEvent): void {
+    this.send(event, false, this.#endedBy(event));
   }
 
   /** What an event ends of this context's open message and reasoning. */
@@ -49,7 +54,7 @@ export class Voice {
     const isBeside = BESIDES.test(type);
     const { message, span } = isBeside && !type.startsWith("TEXT_") ? NOTHING : (this.#reasoning ?? NOTHING);
     // What goes on with the open reasoning, or ends it, does not have it ended before.
-    if (type.startsWith("REASONING_") && event?.messageId === message?.id)
+    if (message !== undefined && type.startsWith("REASONING_") && event?.messageId === message.id)
       return there(type === "REASONING_END" ? [message] : []);
     return there([message, span, isBeside ? undefined : this.#message]);
   }

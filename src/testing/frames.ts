@@ -251,5 +251,7 @@ function parseObject(json: string, block: string, fail: FailBlock): { type?: unk
 function checkDelta(event: WireEvent, block: string, fail: FailBlock): void {
   if (typeof event.delta !== "string") return;
   if (loneSurrogate.test(event.delta)) fail("a delta holds half of a surrogate pair", block);
-  if (event.delta === "" && carriesText.has(event.type)) fail("a text delta is empty", block);
+  if (event.delta !== "" || !carriesText.has(event.type)) return;
+  // What stands beside it is a reason to send it (AG-UI metadata).
+  if (event.metadata === undefined && event.rawEvent === undefined) fail("a text delta is empty", block);
 }

@@ -52,6 +52,7 @@ const finish = ({ threadId, runId }: RunAgentInput, more: object = {}) => ({
   runId,
   ...more,
 });
+const leave = (subagentRunId: string) => ({ type: EventType.SUBAGENT_FINISHED, subagentRunId });
 const say = (text: string) => ({ type: EventType.TEXT_MESSAGE_CHUNK, messageId: "m", role: "assistant", delta: text });
 
 /** An agent that says what its script does, between a start and an end. */
@@ -190,6 +191,65 @@ describe("an agent of @ag-ui/client", () => {
     const run = await agentUnderTest(agUiAgent(inner)).run("hi");
     expect(run.text).toBe("onetwo");
     expect(run.result).toBe("new");
+  });
+
+  it("that goes on in a further run with a subagent of an interrupted one shows it once, and only the last run's usage (P125, P133, P150)", async () => {
+    const usage = (inputTokens: number) => ({ usage: [{ provider: "acme", model: "m", inputTokens }] });
+    const started = { type: EventType.SUBAGENT_STARTED, subagentRunId: "s", name: "Booker" };
+    const interrupts = [{ id: "i", reason: "r", subagentRunId: "s" }];
+    const suspended = { ...leave("s"), outcome: { type: "suspended", interruptIds: ["i"] } };
+    const inner = new ScriptedAgent((input, send) => {
+      const earlier = { ...input, runId: "earlier" };
+      for (const event of [begin(earlier), started, { ...say("one"), subagentRunId: "s" }]) send(event);
+      send(suspended);
+      send({ type: EventType.STATE_SNAPSHOT, snapshot: { asked: true } });
+      send(finish(earlier, { outcome: { type: "interrupt", interrupts }, ...usage(3) }));
+      for (const event of [begin(input), started, { ...say("two"), messageId: "m2", subagentRunId: "s" }]) send(event);
+      send(leave("s"));
+      send(finish(input, usage(4)));
+    });
+    const run = await agentUnderTest(agUiAgent(inner)).run("hi");
+    expect(run.outcome).toEqual({ type: "success" });
+    expect(run.text).toBe("onetwo");
+    expect(run.events.filter(({ type }) => type.startsWith("SUBAGENT"))).toEqual([started, leave("s")]);
+    expect(run.events.at(-1)?.usage).toMatchObject([{ inputTokens: 4 }]);
+  });
+
+  it("has subagents that it leaves suspended end as it said, naming no interrupt of an earlier run (P127, P150)", async () => {
+    const interrupts = [{ id: "i", reason: "r", subagentRunId: "s" }];
+    const outcome = { type: "interrupt", interrupts };
+    const suspended = { ...leave("s"), outcome: { type: "suspended", interruptIds: ["i"] }, metadata: { "acme:n": 1 } };
+    const asks = (input: RunAgentInput, send: (event: object) => void) => {
+      send(begin(input));
+      send({ type: EventType.SUBAGENT_STARTED, subagentRunId: "s", name: "Booker" });
+      send(suspended);
+      send(finish(input, { outcome, usage: [{ provider: "acme", model: "m", inputTokens: 3 }] }));
+    };
+    const asked = await agentUnderTest(agUiAgent(new ScriptedAgent(asks))).run("hi");
+    expect([asked.events[2], asked.outcome]).toEqual([suspended, outcome]);
+
+    const further = new ScriptedAgent((input, send) => {
+      asks({ ...input, runId: "earlier" }, send);
+      send(begin(input));
+      send(say("Something else."));
+      send(finish(input));
+    });
+    const run = await agentUnderTest(agUiAgent(further)).run("hi");
+    expect(run.events.at(-2)).toEqual({ ...suspended, outcome: { type: "suspended" } });
+    expect(run.outcome).toEqual({ type: "success" });
+    expect(run.events.at(-1)).not.toHaveProperty("usage");
+  });
+
+  it("that fails late has used what its run had said (P57)", async () => {
+    const usage = [{ provider: "acme", model: "m", inputTokens: 3 }];
+    const inner = new ScriptedAgent((input, send) => {
+      send(begin(input));
+      send(finish(input, { usage }));
+      send({ type: EventType.RUN_ERROR, message: "Not saved." });
+    });
+    const run = await agentUnderTest(agUiAgent(inner)).run("hi");
+    expect(run.error).toMatchObject({ message: "Not saved." });
+    expect(run.events.at(-1)?.usage).toMatchObject(usage);
   });
 });
 

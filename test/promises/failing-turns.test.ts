@@ -41,6 +41,50 @@ describe("a turn that throws", () => {
     expect(agent.errors).toHaveLength(2);
   });
 
+  const TOO_LONG = "x".repeat(9 * 1024 * 1024);
+  it.each<[string, PublicError, { message: string; code: string }]>([
+    ["a code that is a number", new PublicError("Gone.", { code: 404 as never }), { message: "Gone.", code: "404" }],
+    [
+      "words too long for a frame",
+      new PublicError(TOO_LONG, { code: "NO_SEATS" }),
+      { message: "The agent failed.", code: "NO_SEATS" },
+    ],
+    [
+      "a code too long for a frame",
+      new PublicError("No seats left.", { code: TOO_LONG }),
+      { message: "No seats left.", code: AGENT_FAILED },
+    ],
+  ])(
+    "says a PublicError as the wire takes it, also after its run has finished: with %s",
+    async (_what, error, told) => {
+      const agent = agentUnderTest(async (context) => {
+        if (context.userText !== "late") throw error;
+        context.waitUntil(Promise.reject(error));
+      });
+      expect((await agent.run("go")).error).toEqual({ type: "RUN_ERROR", ...told });
+      const late = await agent.run("late", { lateError: true });
+      expect(late.events.at(-1)).toEqual({ type: "RUN_ERROR", ...told });
+    },
+  );
+
+  it.each(["at once", "late"])("ends %s although what is thrown throws when it is looked at", async (when) => {
+    const hostile = new Proxy(
+      {},
+      {
+        getPrototypeOf() {
+          throw new Error("secret");
+        },
+      },
+    );
+    const agent = agentUnderTest(async (context) => {
+      if (when === "at once") throw hostile;
+      context.waitUntil(Promise.reject(hostile));
+    });
+    const run = await agent.run("go", { lateError: when === "late" });
+    expect(run.events.at(-1)).toEqual({ type: "RUN_ERROR", message: "The agent failed.", code: AGENT_FAILED });
+    expect(agent.errors).toHaveLength(1);
+  });
+
   it("synchronously ends alike", async () => {
     const agent = agentUnderTest(() => {
       throw new Error("at once");

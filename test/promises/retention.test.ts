@@ -263,6 +263,19 @@ describe("a question's own time", () => {
   });
 });
 
+describe("a turn that fails by a question's time while another is open", () => {
+  it("is reported: somebody was still to answer", async () => {
+    const agent = agentUnderTest(async (context) =>
+      Promise.all([context.input("A?", { timeoutMs: 100 }), context.input("B?")]),
+    );
+    const [, b] = twoInterrupts(await agent.run("go"));
+    await agent.clock.advance(100);
+    expect(agent.errors).toMatchObject([{ error: { code: "INPUT_TIMEOUT" } }]);
+    expect(endOf(await agent.resume([answerTo(b, "b")]))).toBe("INTERRUPT_NOT_HELD (ended)");
+    expect(agent.handler.stats()).toMatchObject({ failed: 1, held: 0, running: 0 });
+  });
+});
+
 describe("the timers", () => {
   it("never keep the process alive", async () => {
     const spy = vi.spyOn(globalThis, "setTimeout");

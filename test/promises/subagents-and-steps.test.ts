@@ -84,6 +84,7 @@ describe("subagent", () => {
 
   it("that throws ends as SUBAGENT_ERROR in generic words, rejects with the same error, and the run goes on", async () => {
     const failure = new Error("postgres://secret");
+    const tooLong = new PublicError("x".repeat(9 * 1024 * 1024));
     const agent = agentUnderTest(async (context) => {
       const fails = (error: Error) =>
         context
@@ -92,12 +93,12 @@ describe("subagent", () => {
             throw error;
           })
           .catch((rejected) => rejected === error);
-      return [await fails(failure), await fails(new PublicError("Out of luck."))];
+      return [await fails(failure), await fails(new PublicError("Out of luck.")), await fails(tooLong)];
     });
     const run = await agent.run("go");
     const errors = run.events.filter(({ type }) => type === "SUBAGENT_ERROR").map(({ message }) => message);
-    expect(errors).toEqual(["The subagent failed.", "Out of luck."]);
-    expect([run.result, endOf(run)]).toEqual([[true, true], "success"]);
+    expect(errors).toEqual(["The subagent failed.", "Out of luck.", "The subagent failed."]);
+    expect([run.result, endOf(run)]).toEqual([[true, true, true], "success"]);
     expect(run.raw).not.toContain("secret");
   });
 

@@ -123,6 +123,17 @@ describe("text", () => {
       },
       ["STEP_STARTED", "STEP_FINISHED"],
     ],
+    [
+      "an encrypted value",
+      async (c) =>
+        c.emit({
+          type: "REASONING_ENCRYPTED_VALUE",
+          subtype: "message",
+          entityId: await c.text(""),
+          encryptedValue: "x",
+        }),
+      ["REASONING_ENCRYPTED_VALUE"],
+    ],
   ])("has its message closed by %s of its context", async (_by, act, types) => {
     const agent = agentUnderTest(async (context) => {
       await context.text("a");
@@ -152,6 +163,63 @@ describe("text", () => {
       "TEXT_MESSAGE_CONTENT",
       "TEXT_MESSAGE_END",
       "RUN_FINISHED",
+    ]);
+  });
+
+  it.each<[string, (context: AgentContext) => Promise<unknown>]>([
+    ["an event out of order", (c) => c.emit({ type: "TOOL_CALL_END", toolCallId: "x" })],
+    ["a step that is open", (c) => c.step("open", () => {})],
+    ["an announcement without a name", (c) => c.subagent({} as never, () => {})],
+    ["a reasoning that is not there", (c) => c.emit({ type: "REASONING_MESSAGE_END", messageId: "x" })],
+    ["an end of no message", (c) => c.emit({ type: "TEXT_MESSAGE_END", messageId: "x" })],
+    ["what JSON cannot say", (c) => c.toolCall("t", { a: 1n }, () => {})],
+  ])("goes on in the same message after %s, which is refused; so does reasoning", async (_what, act) => {
+    const agent = agentUnderTest(async (context) => {
+      const refused: string[] = [];
+      const note = (error: Error) => refused.push(error.name);
+      await context.emit({ type: "STEP_STARTED", stepName: "open" });
+      const said = [await context.text("a")];
+      await act(context).catch(note);
+      said.push(await context.text("b"));
+      const thought = [await context.reasoning("c")];
+      await act(context).catch(note);
+      thought.push(await context.reasoning("d"));
+      return [refused.length, new Set(said).size, new Set(thought).size];
+    });
+    const run = await agent.run("go");
+    expect(run.result).toEqual([2, 1, 1]);
+    expect(typesOf(run).slice(2, -2)).toEqual([
+      "TEXT_MESSAGE_START",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_END",
+      "REASONING_START",
+      "REASONING_MESSAGE_START",
+      "REASONING_MESSAGE_CONTENT",
+      "REASONING_MESSAGE_CONTENT",
+      "REASONING_MESSAGE_END",
+      "REASONING_END",
+    ]);
+  });
+
+  it("of a subagent's context goes on after a refused event too, and ends before an accepted one", async () => {
+    const agent = agentUnderTest((context) =>
+      context.subagent({ name: "s" }, async (inner) => {
+        await inner.text("a");
+        await inner.emit({ type: "STEP_FINISHED", stepName: "x" }).catch(() => {});
+        await inner.text("b");
+        await inner.emit({ type: "STEP_STARTED", stepName: "x" });
+        await inner.text("c");
+      }),
+    );
+    const run = await agent.run("go");
+    expect(typesOf(run).slice(2, -3)).toEqual([
+      "TEXT_MESSAGE_START",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_END",
+      "STEP_STARTED",
+      ...MESSAGE,
     ]);
   });
 
@@ -206,6 +274,36 @@ describe("reasoning", () => {
     ]);
     expect(run.result).toEqual([true, false]);
     expect(run.text).toBe("So:");
+  });
+
+  it("goes on, and ends, by events of its id as well; any other reasoning ends it", async () => {
+    const agent = agentUnderTest(async (context) => {
+      const messageId = await context.reasoning("a");
+      await context.emit({ type: "REASONING_MESSAGE_CONTENT", messageId, delta: "b" });
+      const same = await context.reasoning("c");
+      await context.emit({ type: "REASONING_END", messageId });
+      const next = await context.reasoning("d");
+      await context.emit({ type: "REASONING_MESSAGE_END", messageId: next });
+      const last = await context.reasoning("e");
+      await context.emit({ type: "REASONING_START", messageId: "own" });
+      return [same === messageId, new Set([messageId, next, last]).size];
+    });
+    const run = await agent.run("go");
+    expect(run.result).toEqual([true, 3]);
+    const BEGUN = ["REASONING_START", "REASONING_MESSAGE_START", "REASONING_MESSAGE_CONTENT"];
+    const ENDED = ["REASONING_MESSAGE_END", "REASONING_END"];
+    expect(typesOf(run).slice(1, -1)).toEqual([
+      ...BEGUN,
+      "REASONING_MESSAGE_CONTENT",
+      "REASONING_MESSAGE_CONTENT",
+      ...ENDED,
+      ...BEGUN,
+      ...ENDED,
+      ...BEGUN,
+      ...ENDED,
+      "REASONING_START",
+      "REASONING_END",
+    ]);
   });
 });
 

@@ -51,6 +51,7 @@ describe("toolCall", () => {
     ["a string", "secret", "The tool failed."],
     ["nothing", undefined, "The tool failed."],
     ["a PublicError", new PublicError("No seats left.", { code: "NO_SEATS" }), "No seats left."],
+    ["a PublicError too long for a frame", new PublicError("x".repeat(9 * 1024 * 1024)), "The tool failed."],
   ])("that throws %s has a result that says so, and rejects with the same error", async (_what, error, content) => {
     const seen: unknown[] = [];
     const agent = agentUnderTest(async (context) => {
@@ -130,6 +131,59 @@ describe("toolCall", () => {
     const run = await agent.run("go");
     expect(run.result).toBe("call-of-a-model");
     expect(run.events[1]?.toolCallId).toBe("call-of-a-model");
+  });
+
+  it.each<[string, (context: AgentContext) => Promise<unknown>, string]>([
+    [
+      "another call has",
+      (context) => context.toolCall("t", {}, () => "first", { toolCallId: "c" }),
+      'The call "c" was shown already: give `shown: true`, or another toolCallId.',
+    ],
+    [
+      "its model's stream has shown",
+      async (context) => {
+        await context.emit({ type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "t" });
+        await context.emit({ type: "TOOL_CALL_END", toolCallId: "c" });
+      },
+      'The call "c" was shown already: give `shown: true`, or another toolCallId.',
+    ],
+    ["the history has", async () => {}, 'TOOL_CALL_START: "c" is a call of the history; a new call takes a new id.'],
+  ])("with an id that %s is refused, shows and ends nothing, and is not run", async (what, before, message) => {
+    let ran = 0;
+    const agent = agentUnderTest(async (context) => {
+      await before(context);
+      await context.text("Let me ");
+      const told = await context.toolCall("t", {}, () => ran++, { toolCallId: "c" }).catch((error) => error.message);
+      await context.text("see.");
+      return told;
+    });
+    const given = { id: "c", type: "function" as const, function: { name: "t", arguments: "{}" } };
+    const messages = [
+      { id: "a", role: "assistant" as const, toolCalls: [given] },
+      { id: "r", role: "tool" as const, toolCallId: "c", content: "old" },
+    ];
+    const run = await agent.run(what === "the history has" ? { messages } : "go");
+    expect(run.result).toBe(message);
+    expect(typesOf(run).slice(-5, -1)).toEqual([
+      "TEXT_MESSAGE_START",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_END",
+    ]);
+    expect(ran).toBe(0);
+  });
+
+  it("with the id of a call that was shown before a question needs `shown` after it", async () => {
+    const agent = agentUnderTest(async (context) => {
+      await context.emit({ type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "t" });
+      await context.emit({ type: "TOOL_CALL_ARGS", toolCallId: "c", delta: "{}" });
+      await context.input("A?");
+      const told = await context.toolCall("t", {}, () => "ran", { toolCallId: "c" }).catch((error) => error.message);
+      return [told, await context.toolCall("t", {}, () => "ran", { toolCallId: "c", shown: true })];
+    });
+    const run = await agent.answer(soleInterrupt(await agent.run("go")), "a");
+    expect(run.result).toEqual(['The call "c" was shown already: give `shown: true`, or another toolCallId.', "ran"]);
+    expect(typesOf(run)).toEqual(["RUN_STARTED", "TOOL_CALL_RESULT", "RUN_FINISHED"]);
   });
 
   it("gives its tool a context with the same members", async () => {

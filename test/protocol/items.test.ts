@@ -242,6 +242,75 @@ describe("calls", () => {
     expect(backwards.outcome).toEqual({ type: "success", pendingToolCallIds: ["c2"] });
   });
 
+  it("say what is said beside an empty piece of their arguments, as a message does of its words (P142)", async () => {
+    const metadata = { "acme:cost": 1 };
+    const { run } = await emit([
+      call("START"),
+      call("ARGS", "c", { delta: "" }),
+      call("ARGS", "c", { delta: "", metadata }),
+      call("END"),
+      text("START"),
+      text("CONTENT", "m", { delta: "" }),
+      text("CONTENT", "m", { delta: "", rawEvent: 1 }),
+      text("CONTENT", "m", { delta: "\ud83d", metadata }),
+      text("CONTENT", "m", { delta: "\ude00" }),
+    ]);
+    expect(run.events.slice(1, -2)).toEqual([
+      { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "book" },
+      { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: "", metadata },
+      { type: "TOOL_CALL_END", toolCallId: "c" },
+      { type: "TEXT_MESSAGE_START", messageId: "m" },
+      { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "", rawEvent: 1 },
+      { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "", metadata },
+      { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "\ud83d\ude00" },
+    ]);
+  });
+
+  it("are not started again in the run after an interrupt: their arguments would be appended (P83, P102)", async () => {
+    const told: string[] = [];
+    const agent = emitting([call("START"), call("ARGS"), call("END"), call("START", "open")], async (context) => {
+      await context.input("Sure?");
+      const again = an("TOOL_CALL_CHUNK", { toolCallId: "c", toolCallName: "book", delta: "{}" });
+      for (const event of [call("START"), call("START", "open"), call("ARGS"), again, call("RESULT")])
+        await context.emit(event as never).catch((error: Error) => told.push(error.message));
+    });
+    const answered = await agent.answer(soleInterrupt(await agent.run("Go")), "yes");
+    expect(shown(answered)).toEqual(["TOOL_CALL_RESULT"]);
+    const again = "TOOL_CALL_START: a tool call is not started again in a later run; its arguments would be appended.";
+    expect(told).toEqual([again, again, 'TOOL_CALL_ARGS: the tool call "c" is not open.', again]);
+  });
+
+  it("end without a word where their result came first, and only once (P110)", async () => {
+    const { run, refused } = await emit([
+      call("START"),
+      call("ARGS"),
+      call("RESULT"),
+      call("END"),
+      call("END"),
+      text("START"),
+      an("MESSAGES_SNAPSHOT", { messages: [] }),
+      text("CONTENT"),
+      text("END"),
+      text("END"),
+    ]);
+    expect(shown(run)).toEqual([
+      "TOOL_CALL_START",
+      "TOOL_CALL_ARGS",
+      "TOOL_CALL_END",
+      "TOOL_CALL_RESULT",
+      "TEXT_MESSAGE_START",
+      "TEXT_MESSAGE_END",
+      "MESSAGES_SNAPSHOT",
+      "TEXT_MESSAGE_START",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_END",
+    ]);
+    expect(refused).toEqual([
+      'TOOL_CALL_END: the tool call "c" is not open.',
+      'TEXT_MESSAGE_END: the message "m" is not open.',
+    ]);
+  });
+
   it("are complete once they have a result (P110)", async () => {
     const { run, refused } = await emit([call("START"), call("RESULT", "c", { role: "tool" }), call("ARGS")]);
     expect(shown(run)).toEqual(["TOOL_CALL_START", "TOOL_CALL_END", "TOOL_CALL_RESULT"]);

@@ -13,6 +13,8 @@ type Events = ReplayedRun["events"];
 const events = (...given: object[]) => given as unknown as Events;
 const said = (id: string) => events(text("START", id), text("CONTENT", id), text("END", id));
 
+const TOO_LONG = "x".repeat(9 * 1024 * 1024);
+
 /** Replays these, and then says something. */
 const replaying = (runs: readonly ReplayedRun[] | (() => Promise<readonly ReplayedRun[]>)) => {
   const refused: string[] = [];
@@ -80,6 +82,25 @@ describe("runs that are replayed", () => {
     expect(ends[7]).toEqual({ type: "RUN_ERROR", message: "It failed.", code: "OLD" });
     expect(typesOf(run).slice(-5)).toEqual(LIVE);
     expect((await checkWithClient(run.raw, run.input as never)).pendingInterrupts).toEqual([]);
+  });
+
+  it("come from wherever they were kept: what is null there was not said", async () => {
+    const nothing = { parentRunId: null, outcome: null, result: null, error: null };
+    const agent = replaying([
+      { runId: "old-1", events: said("m1"), ...nothing },
+      { runId: "old-2", events: [], ...nothing, error: { message: "It failed.", code: null } },
+    ] as never);
+    const run = await agent.run("Go", { replay: true });
+    expect(agent.refused).toEqual([]);
+    const [started, finished, , failed] = run.events.filter(({ type }) => type.startsWith("RUN_"));
+    expect(started).toEqual({ type: "RUN_STARTED", threadId: "thread-1", runId: "old-1", protocolVersion: "1.0" });
+    expect(finished).toEqual({
+      type: "RUN_FINISHED",
+      threadId: "thread-1",
+      runId: "old-1",
+      outcome: { type: "success" },
+    });
+    expect(failed).toEqual({ type: "RUN_ERROR", message: "It failed." });
   });
 
   it("restate by snapshots what the client holds; streaming it again is refused, and all of it with it (P120, P151)", async () => {
@@ -257,6 +278,42 @@ describe("runs that are replayed", () => {
       "an end among their events",
       [{ runId: "old", events: events({ type: "RUN_FINISHED", threadId: "t", runId: "old" }) }],
       "RUN_FINISHED is written by the server; an agent returns or throws instead.",
+    ],
+    [
+      "a parent that is no string",
+      [{ runId: "old", parentRunId: 7 as never, events: [] }],
+      "replay: parentRunId is no string.",
+    ],
+    [
+      "a code that is no string",
+      [{ runId: "old", events: [], error: { message: "It failed.", code: 404 as never } }],
+      "replay: error.code is no string.",
+    ],
+    [
+      "an id too long for a frame",
+      [{ runId: TOO_LONG, events: [] }],
+      "replay: a run's end is longer than a frame may be.",
+    ],
+    [
+      "an error too long for a frame",
+      [{ runId: "old", events: [], error: { message: TOO_LONG } }],
+      "replay: a run's end is longer than a frame may be.",
+    ],
+    [
+      "a result too long for a frame",
+      [{ runId: "old", events: [], result: TOO_LONG }],
+      "The agent's result is longer than a frame may be.",
+    ],
+    [
+      "interrupts too long for a frame",
+      [
+        {
+          runId: "old",
+          events: [],
+          outcome: { type: "interrupt", interrupts: [{ id: "i", reason: "r", message: TOO_LONG }] },
+        },
+      ],
+      "replay: a run's end is longer than a frame may be.",
     ],
     [
       "an unknown outcome (P58)",

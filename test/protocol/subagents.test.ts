@@ -1,7 +1,9 @@
 /** Subagents: announced, closed, suspended and continued, and what is attributed to them. */
+import type { Message } from "@ag-ui/core";
 import { describe, expect, it } from "vitest";
 import type { AgentContext } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
+import { checkWithClient } from "../support/client-check.ts";
 import { an, call, emit, emitting, shown, text } from "../support/emitting.ts";
 import { answerTo, soleInterrupt, typesOf } from "../support/runs.ts";
 
@@ -77,6 +79,17 @@ describe("a subagent", () => {
       ["TEXT_MESSAGE_START", "TEXT_MESSAGE_END"],
       'TOOL_CALL_START: the call and its parent message "m" have different owners.',
     ],
+    [
+      "makes no call in another's message that a snapshot has dropped, by chunks neither (P115)",
+      [
+        text("START"),
+        an("MESSAGES_SNAPSHOT", { messages: [] }),
+        call("START", "c", { parentMessageId: "m", ...of("s") }),
+        an("TOOL_CALL_CHUNK", { toolCallId: "c", toolCallName: "book", parentMessageId: "m", ...of("s") }),
+      ],
+      ["TEXT_MESSAGE_START", "TEXT_MESSAGE_END", "MESSAGES_SNAPSHOT"],
+      Array(2).fill('TOOL_CALL_START: the call and its parent message "m" have different owners.').join("|"),
+    ],
   ];
   it.each(cases)("%s", async (_name, events, types, messages) => {
     const { run, refused } = await emit(events);
@@ -132,6 +145,87 @@ describe("a subagent", () => {
       "TOOL_CALL_END",
       "TEXT_MESSAGE_END",
       "SUBAGENT_FINISHED",
+    ]);
+  });
+
+  it("ends what it owns once: the end of each that comes later is taken without a word, and only one (P126)", async () => {
+    const step = (what: string, subagentRunId: string) =>
+      an(`STEP_${what}`, { stepName: "plan", ...of(subagentRunId) });
+    const ends = [
+      text("END", "m", of("inner")),
+      step("FINISHED", "inner"),
+      subagent("ERROR", "inner"),
+      call("END", "c"),
+      step("FINISHED", "s"),
+    ];
+    const { run, refused } = await emit([
+      subagent("STARTED"),
+      step("STARTED", "s"),
+      call("START", "c", of("s")),
+      subagent("STARTED", "inner", { parentSubagentRunId: "s" }),
+      step("STARTED", "inner"),
+      text("START", "m", of("inner")),
+      subagent("FINISHED"),
+      ...ends,
+      ...ends,
+      subagent("FINISHED"),
+    ]);
+    expect(shown(run).slice(6)).toEqual([
+      "TEXT_MESSAGE_END",
+      "STEP_FINISHED",
+      "SUBAGENT_FINISHED",
+      "TOOL_CALL_END",
+      "STEP_FINISHED",
+      "SUBAGENT_FINISHED",
+    ]);
+    expect(run.events.at(-2)).toEqual({ type: "SUBAGENT_FINISHED", subagentRunId: "s" });
+    expect(refused).toEqual([
+      'TEXT_MESSAGE_END: the message "m" is not open.',
+      'STEP_FINISHED: the step "plan" is not open.',
+      'SUBAGENT_ERROR: the subagent "inner" is not open.',
+      'TOOL_CALL_END: the tool call "c" is not open.',
+      'STEP_FINISHED: the step "plan" is not open.',
+      'SUBAGENT_FINISHED: the subagent "s" is not open.',
+    ]);
+  });
+
+  it("owns the calls in its messages of the history, and whoever reads this run is told (P115)", async () => {
+    const messages: Message[] = [
+      { id: "u", role: "user", content: "Book it." },
+      { id: "m", role: "assistant", content: "On it.", ...of("s") },
+    ];
+    const { run, refused } = await emit(
+      [
+        call("START", "c", { parentMessageId: "m" }),
+        call("ARGS"),
+        call("END"),
+        call("RESULT"),
+        an("TOOL_CALL_CHUNK", { toolCallId: "d", toolCallName: "pay", parentMessageId: "m", delta: "{}" }),
+        subagent("STARTED"),
+      ],
+      { messages },
+    );
+    expect(refused).toEqual(['SUBAGENT_STARTED: "s" was used; it names one invocation, from its announcement on.']);
+    expect(run.events.filter(({ type }) => type === "TOOL_CALL_START")).toEqual([
+      { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "book", parentMessageId: "m", subagentRunId: "s" },
+      { type: "TOOL_CALL_START", toolCallId: "d", toolCallName: "pay", parentMessageId: "m", subagentRunId: "s" },
+    ]);
+    const client = await checkWithClient(run.raw, run.input as never);
+    expect(client.messages[1]).toMatchObject({ id: "m", ...of("s"), toolCalls: [{ id: "c" }, { id: "d" }] });
+  });
+
+  it("owns the calls in its messages of an earlier run of the turn (P115)", async () => {
+    const agent = emitting([text("START", "m", of("s")), text("END")], async (context) => {
+      await context.input("Sure?");
+      await context.emit(call("START", "c", { parentMessageId: "m" }) as never);
+      await context.emit(call("RESULT", "c", of("s")) as never);
+    });
+    const answered = await agent.answer(soleInterrupt(await agent.run("Go")), "yes");
+    expect(answered.outcome).toEqual({ type: "success" });
+    expect(answered.events.slice(1, -1).map(({ type, subagentRunId }) => [type, subagentRunId])).toEqual([
+      ["TOOL_CALL_START", "s"],
+      ["TOOL_CALL_END", "s"],
+      ["TOOL_CALL_RESULT", "s"],
     ]);
   });
 
@@ -259,6 +353,75 @@ describe("a subagent that asks", () => {
     expect(run.events[2]?.outcome).toEqual({ type: "suspended", interruptIds: ["i"] });
   });
 
+  it("is announced again without its parent where that has ended before (P128)", async () => {
+    const agent = agentUnderTest(async (context) => {
+      let ended: AgentContext | undefined;
+      await context.subagent({ name: "A" }, (a) => {
+        ended = a;
+      });
+      return ended?.subagent({ name: "B" }, async (b) => {
+        const answer = await b.input("Book it?");
+        await b.text(answer);
+        return answer;
+      });
+    });
+    const asked = await agent.run("Go");
+    const [, a, , b] = asked.events;
+    expect(b).toMatchObject({ name: "B", parentSubagentRunId: a?.subagentRunId });
+    const answered = await agent.answer(soleInterrupt(asked), "yes");
+    expect(answered.result).toBe("yes");
+    expect(shown(answered)).toEqual([
+      "SUBAGENT_STARTED",
+      "TEXT_MESSAGE_START",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_END",
+      "SUBAGENT_FINISHED",
+    ]);
+    expect(answered.events[1]).toEqual({ type: "SUBAGENT_STARTED", subagentRunId: b?.subagentRunId, name: "B" });
+  });
+
+  it("is announced without a parent that ended in an earlier run, and under one that goes on (P128)", async () => {
+    const agent = agentUnderTest((context) =>
+      context.subagent({ name: "Outer" }, async (outer) => {
+        let ended: AgentContext | undefined;
+        await outer.subagent({ name: "A" }, (a) => {
+          ended = a;
+        });
+        await outer.input("Book it?");
+        await outer.subagent({ name: "B" }, () => {});
+        await ended?.subagent({ name: "C" }, () => {});
+        return "booked";
+      }),
+    );
+    const answered = await agent.answer(soleInterrupt(await agent.run("Go")), "yes");
+    expect(answered.result).toBe("booked");
+    const started = answered.events.filter(({ type }) => type === "SUBAGENT_STARTED");
+    const [outer] = started;
+    expect(started.map(({ name, parentSubagentRunId }) => [name, parentSubagentRunId])).toEqual([
+      ["Outer", undefined],
+      ["B", outer?.subagentRunId],
+      ["C", undefined],
+    ]);
+  });
+
+  it("by work that outlives its parent gets its answer, and both end once (P126, P127)", async () => {
+    const agent = agentUnderTest(async (context) => {
+      const left: Promise<string>[] = [];
+      await context.subagent({ name: "Outer" }, async (outer) => {
+        left.push(outer.subagent({ name: "Inner" }, (inner) => inner.step("ask", () => inner.input("Book it?"))));
+      });
+      return Promise.all(left);
+    });
+    const asked = await agent.run("Go");
+    const [outer, inner] = asked.events.filter(({ type }) => type === "SUBAGENT_STARTED");
+    expect(asked.events.filter(({ type }) => type === "SUBAGENT_FINISHED")).toEqual([
+      { type: "SUBAGENT_FINISHED", subagentRunId: inner?.subagentRunId },
+      { type: "SUBAGENT_FINISHED", subagentRunId: outer?.subagentRunId },
+    ]);
+    const answered = await agent.answer(soleInterrupt(asked), "yes");
+    expect([answered.result, shown(answered)]).toEqual([["yes"], []]);
+  });
+
   it("by work that outlives it asks as the run's own agent; so does what outlives a tool (P72, P82, P127)", async () => {
     const agent = agentUnderTest(async (context) => {
       const left: Promise<string>[] = [];
@@ -312,5 +475,37 @@ describe("a subagent that asks", () => {
       "Two of the interrupts have one id.",
     ]);
     expect(agent.warnings.map(({ code }) => code)).toEqual(["EVENT_STRIPPED"]);
+  });
+});
+
+describe("a message that an interrupt closed", () => {
+  const goingOn = (before: Parameters<typeof emitting>[0], after: Parameters<typeof emitting>[0]) => {
+    const refused: string[] = [];
+    const agent = emitting(before, async (context) => {
+      await context.input("Sure?");
+      for (const event of after)
+        await context.emit(event as never).catch((error: Error) => refused.push(error.message));
+    });
+    return { refused, run: async () => agent.answer(soleInterrupt(await agent.run("Go")), "yes") };
+  };
+
+  it("names its owner where it goes on, who is then not announced (P124)", async () => {
+    const { refused, run } = goingOn([text("START", "m", of("s"))], [text("CONTENT"), subagent("STARTED")]);
+    const answered = await run();
+    expect(shown(answered)).toEqual(["TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"]);
+    expect(answered.events[1]).toMatchObject({ messageId: "m", subagentRunId: "s" });
+    expect(refused).toEqual(['SUBAGENT_STARTED: "s" was used; it names one invocation, from its announcement on.']);
+  });
+
+  it("does not go on once its subagent has finished, and ends without a word (P127)", async () => {
+    const { refused, run } = goingOn(
+      [subagent("STARTED"), text("START", "m", of("s"))],
+      [subagent("FINISHED"), text("CONTENT"), text("END"), text("END")],
+    );
+    expect(shown(await run())).toEqual(["SUBAGENT_STARTED", "SUBAGENT_FINISHED"]);
+    expect(refused).toEqual([
+      'TEXT_MESSAGE_CONTENT: the subagent "s" has finished.',
+      'TEXT_MESSAGE_END: the message "m" is not open.',
+    ]);
   });
 });

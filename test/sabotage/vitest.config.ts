@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 /** For the damaged copies: one file at a time, and a damage that makes a test hang is found out soon. */
 export default defineConfig({
   test: {
-    include: ["test/promises/**/*.test.ts"],
+    include: ["test/promises/**/*.test.ts", "test/protocol/**/*.test.ts"],
     setupFiles: ["test/support/each-test.ts"],
     pool: "forks",
     execArgv: ["--unhandled-rejections=strict"],

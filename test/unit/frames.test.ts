@@ -83,6 +83,14 @@ describe("a whole body", () => {
   it("may hold an empty delta of arguments, which is no text", () => {
     expect(readFrames('data: {"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":""}\n\n').frames).toHaveLength(1);
   });
+
+  it.each(['"metadata":{"a":1}', '"rawEvent":0'])(
+    "may hold an empty delta of text beside which there is %s",
+    (said) => {
+      const block = `data: {"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"",${said}}\n\n`;
+      expect(readFrames(block).frames).toHaveLength(1);
+    },
+  );
 });
 
 describe("a body is refused", () => {

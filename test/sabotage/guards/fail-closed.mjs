@@ -26,6 +26,12 @@ export const failClosed = [
       "Promise.resolve().then(() => this.#end(CANCELLED))",
       "abandoning",
     ],
+    [
+      "calls that run are waited for where turn control has decided",
+      "Promise.allSettled(this.calls.keys()).then(() => this.#end(success(decided)))",
+      "Promise.resolve().then(() => this.#end(success(decided)))",
+      "tool-calls",
+    ],
     ["a turn that ends rejects what is open", "if (questions.any)", "if (false)", "turn-lifetime"],
 
     ["a client that left releases the turn", "if (!this.host.settings.finishAlone ||", "if (false ||", "disconnect"],
@@ -118,15 +124,19 @@ export const failClosed = [
       "approvals",
     ],
     ["a tool sees the arguments that were approved", "call.args = decision.args;", "", "edited-arguments"],
-    ["a tool's own words stay here", ": wordsOf(error, failed)", ": String(error)", "tool-calls"],
+    [
+      "a tool's own words stay here",
+      'const failed = "The tool failed.";',
+      "const failed = String(error);",
+      "tool-calls",
+    ],
   ),
   ...of("questions", ["a hook's answer is checked", "if (!verdict.ok)", "if (false)", "human-input-hook"]),
-  ...of("ending", [
-    "an agent's own words stay here",
-    'wordsOf(error, "The agent failed.")',
-    "String(error)",
-    "failing-turns",
-  ]),
+  ...of(
+    "ending",
+    ["an agent's own words stay here", 'wordsOf(error, "The agent failed.")', "String(error)", "failing-turns"],
+    ["words too long for a frame are not told", " && error[member].length <= LONGEST_WORDS", "", "failing-turns"],
+  ),
   ...of(
     "standing",
     ["what stops a turn aborts its signal", "this.#controller?.abort(stop.error);", "", "stopping"],

@@ -39,7 +39,31 @@ export const ledger = [
       "a call is not started again after an interrupt",
       'if (kind === "call" && known !== undefined && known.run !== this.#run)',
       "if (false)",
-      "ledger-and-reopening",
+      "protocol/items",
+    ],
+    [
+      "an end that comes late is taken once",
+      "      item.early = false;\n      return [];",
+      "      return [];",
+      "protocol/items",
+    ],
+    [
+      "who is announced again has no parent that has ended",
+      "out.push(this.#owners.parented(startAgain(item)));",
+      "out.push(startAgain(item));",
+      "protocol/subagents",
+    ],
+    [
+      "what goes on names its owner",
+      "    else if (item.owner !== undefined) this.#owners.attribute(item.owner);\n",
+      "",
+      "protocol/subagents",
+    ],
+    [
+      "what is said beside an empty delta goes out",
+      " && event.metadata === undefined && event.rawEvent === undefined) return [];",
+      ") return [];",
+      "protocol/chunks",
     ],
     [
       "an end of what nobody used since sends nothing",
@@ -68,6 +92,24 @@ export const ledger = [
     "const splits = last >= 0xd800 && last <= 0xdbff;",
     "const splits = false;",
     "text",
+  ]),
+  ...of("chunks", [
+    "what is refused ends no chunk stream",
+    "    const taken = this.#ledger.take(event);\n    // Taken first, since it may be refused; the end of the stream that it ends goes out before it.\n    return TRANSPARENT.has(event.type) ? taken : [...this.#endLane(event.subagentRunId), ...taken];",
+    "    const ends = TRANSPARENT.has(event.type) ? [] : this.#endLane(event.subagentRunId);\n    return [...ends, ...this.#ledger.take(event)];",
+    "protocol/chunks",
+  ]),
+  ...of("voice", [
+    "what is refused ends no message",
+    "this.send(event, false, this.#endedBy(event));",
+    "if (!BESIDES.test(event.type)) this.close();\n    this.send(event);",
+    "text",
+  ]),
+  ...of("conversation", [
+    "a snapshot takes no message from its owner",
+    "(this.#find(parentId) ?? this.#dropped?.get(parentId))",
+    "this.#find(parentId)",
+    "protocol/subagents",
   ]),
   ...of("frames", ["no frame holds a line separator", "  LINE_SEPARATORS.test(json)\n", "  false\n", "emitting"]),
   ...of(

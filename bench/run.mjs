@@ -2,7 +2,6 @@
  * `npm run bench [-- --json] [-- --smoke] [-- --figures streams,held] [-- --only bare,holdline-node]`
  * Measures, prints, and (when it measured everything) writes docs/bench.md. See README.md.
  */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { measureAsking } from "./figures/asking.mjs";
@@ -67,7 +66,6 @@ if (whole) {
   const page = report(results);
   mkdirSync(pathOf("../docs"), { recursive: true });
   writeFileSync(pathOf("../docs/bench.md"), page);
-  execFileSync(pathOf("../node_modules/.bin/biome"), ["format", "--write", pathOf("../docs/bench.md")]);
   if (!options.json) console.log(page);
 }
 if (options.json || !whole) console.log(JSON.stringify(results, null, 1));

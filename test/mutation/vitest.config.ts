@@ -1,5 +1,4 @@
 /** The tests that a mutant has to get past: those in process that are about admission, answers, retention and the ledger, and quick. */
-import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const promises = [
@@ -34,9 +33,6 @@ const cases = ["answers", "claiming", "events", "threads"];
 const protocol = ["chunks", "conformance-streams", "conversation", "items", "runs", "several-runs", "subagents"];
 
 export default defineConfig({
-  resolve: {
-    alias: [{ find: /^.*\/client-check\.ts$/, replacement: fileURLToPath(new URL("./unchecked.ts", import.meta.url)) }],
-  },
   test: {
     setupFiles: ["test/support/each-test.ts"],
     include: [
@@ -44,6 +40,7 @@ export default defineConfig({
       ...cases.map((name) => `test/cases/${name}.test.ts`),
       ...protocol.map((name) => `test/protocol/${name}.test.ts`),
     ],
+    isolate: false,
     testTimeout: 10_000,
     hookTimeout: 10_000,
   },

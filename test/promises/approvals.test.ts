@@ -1,24 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { AgentContext, Approval, ApproveOptions } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
+import { paying } from "../support/paying.ts";
 import { answerTo, endOf, giveUp, soleInterrupt, twoInterrupts, typesOf } from "../support/runs.ts";
-
-/** An agent that pays when it may, and what it did. */
-function paying(options: true | ApproveOptions = true, args: object = { eur: 5 }) {
-  const ran: unknown[] = [];
-  const agent = agentUnderTest(async (context) =>
-    context.toolCall(
-      "pay",
-      args,
-      (given, tool) => {
-        ran.push(given, tool.args);
-        return "Paid.";
-      },
-      { approval: options },
-    ),
-  );
-  return { agent, ran };
-}
 
 describe("an approval", () => {
   it("is asked before the tool is entered, about the call that is shown", async () => {

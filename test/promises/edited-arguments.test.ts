@@ -1,29 +1,12 @@
 import { Validator } from "@cfworker/json-schema";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ApproveOptions } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
+import { paying } from "../support/paying.ts";
 import { endOf, soleInterrupt } from "../support/runs.ts";
 
 /** As deep as its arguments are. */
 const node: z.ZodType = z.object({ name: z.string(), inner: z.lazy(() => node.array()).optional() });
-
-/** An agent that pays when it may, and what it did. */
-function paying(options: true | ApproveOptions = true, args: object = { eur: 5 }) {
-  const ran: unknown[] = [];
-  const agent = agentUnderTest(async (context) =>
-    context.toolCall(
-      "pay",
-      args,
-      (given, tool) => {
-        ran.push(given, tool.args);
-        return "Paid.";
-      },
-      { approval: options },
-    ),
-  );
-  return { agent, ran };
-}
 
 describe("edited arguments", () => {
   it("are refused where edits are not allowed, in a denial too", async () => {

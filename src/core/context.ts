@@ -41,7 +41,7 @@ class TurnContext<A = unknown> {
     return this.#turn.thread.threadId;
   }
   get runId(): string {
-    return this.run.runId;
+    return this.#turn.carriage.latest.input.runId;
   }
   get run(): RunAgentInput {
     return this.#turn.carriage.latest.shown;

@@ -85,7 +85,7 @@ export class Ledger {
     }
     if (item === undefined || item.state === "closed")
       return refuse(`${event.type}: the ${KINDS[kind].noun} ${JSON.stringify(id)} is not open.`);
-    if (event.subagentRunId !== undefined && kind !== "subagent" && event.subagentRunId !== item.owner) {
+    if (event.subagentRunId !== undefined && event.subagentRunId !== item.owner) {
       return refuse(
         `${event.type}: the ${KINDS[kind].noun} ${JSON.stringify(id)} belongs to another owner than its subagentRunId says.`,
       );
@@ -124,11 +124,6 @@ export class Ledger {
     // One that an interrupt closed is announced again before this event goes out.
     const goesOn = this.#subagent(announcement.parentSubagentRunId)?.state === "suspended";
     return goesOn ? announcement : this.#owners.parented(announcement);
-  }
-
-  /** Whether the run's next event must be preceded by others. */
-  get restarting(): boolean {
-    return this.#restarts.length > 0;
   }
 
   /** Where a question stands on the wire: it names no call that has its result, and no subagent that has ended. */

@@ -108,8 +108,7 @@ export class Output {
 
   /** Appends to an item: `send` of its content event, for the one event that comes by the thousand. */
   append(item: Item, delta: string): void {
-    if (item.state !== "open" || this.ledger.restarting || delta.length > LONGEST_DELTA)
-      return this.send(appendTo(item, delta));
+    if (item.state !== "open" || delta.length > LONGEST_DELTA) return this.send(appendTo(item, delta));
     item.head ??= deltaHead(appendTo(item));
     // Most deltas need neither an escape nor a look at surrogate pairs: one regular expression tells.
     if (item.half === "" && isPlain(delta)) {

@@ -28,7 +28,7 @@ const promises = [
   "versions",
 ];
 
-const cases = ["answers", "claiming", "events", "threads"];
+const cases = ["answers", "claiming", "events", "nesting", "threads"];
 
 const protocol = ["chunks", "conformance-streams", "conversation", "items", "runs", "several-runs", "subagents"];
 

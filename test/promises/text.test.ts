@@ -308,6 +308,20 @@ describe("reasoning", () => {
 });
 
 describe("a surrogate pair that is split over two deltas", () => {
+  it("is told as U+FFFD once, where its message ends before the second half came and goes on again", async () => {
+    const agent = agentUnderTest(async (context) => {
+      const message = { messageId: "m", role: "assistant" } as const;
+      for (let times = 0; times < 2; times += 1) {
+        await context.emit({ type: "TEXT_MESSAGE_START", ...message });
+        await context.emit({ type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "a\ud83d" });
+        await context.emit({ type: "TEXT_MESSAGE_END", messageId: "m" });
+      }
+    });
+    const run = await agent.run("Go");
+    const deltas = run.events.flatMap(({ type, delta }) => (type === "TEXT_MESSAGE_CONTENT" ? [delta] : []));
+    expect(deltas).toEqual(["a", "\ufffd", "a", "\ufffd"]);
+  });
+
   const [high, low] = ["\ud83d", "\ude00"];
 
   it.each<[string, (context: AgentContext, delta: string) => Promise<unknown>]>([

@@ -212,6 +212,47 @@ describe("what is open", () => {
   });
 });
 
+describe("what an answer finds", () => {
+  /** What the second run shows, and what was refused in it. */
+  async function afterAnswer(before: Parameters<typeof emit>[0], after: Parameters<typeof emit>[0]) {
+    const refused: string[] = [];
+    const agent = emitting(before, async (context) => {
+      await context.input("Sure?");
+      for (const event of after)
+        await context.emit(event as never).catch((error: Error) => refused.push(error.message));
+    });
+    const run = await agent.answer(soleInterrupt(await agent.run("Go")), "yes");
+    return { types: shown(run), refused: [...agent.refused, ...refused] };
+  }
+  const plan = (what: string) => an(`STEP_${what}`, { stepName: "plan" });
+
+  it("is a step that goes on, and is not started beside itself (P90)", async () => {
+    const { types, refused } = await afterAnswer([plan("STARTED")], [plan("STARTED"), plan("FINISHED")]);
+    expect(refused).toEqual(['STEP_STARTED: the step "plan" is open already.']);
+    expect(types).toEqual(["STEP_STARTED", "STEP_FINISHED"]);
+  });
+
+  it("is a message that goes on, and is open from there (P80)", async () => {
+    const { types, refused } = await afterAnswer([text("START")], [text("CONTENT"), text("START"), text("END")]);
+    expect(refused).toEqual(['TEXT_MESSAGE_START: the message "m" is open already.']);
+    expect(types).toEqual(["TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"]);
+  });
+
+  it("is a subagent that has nothing left to say but its end (P127)", async () => {
+    const subagent = (what: string) => an(`SUBAGENT_${what}`, { subagentRunId: "s", name: "Booker" });
+    const { types, refused } = await afterAnswer([subagent("STARTED")], [subagent("FINISHED")]);
+    expect(refused).toEqual([]);
+    expect(types).toEqual(["SUBAGENT_STARTED", "SUBAGENT_FINISHED"]);
+  });
+
+  it("is no subagent that has finished: one invocation is announced once (P125)", async () => {
+    const subagent = (what: string) => an(`SUBAGENT_${what}`, { subagentRunId: "s", name: "Booker" });
+    const { types, refused } = await afterAnswer([subagent("STARTED"), subagent("FINISHED")], [subagent("STARTED")]);
+    expect(refused).toEqual(['SUBAGENT_STARTED: "s" was used; it names one invocation, from its announcement on.']);
+    expect(types).toEqual([]);
+  });
+});
+
 describe("calls", () => {
   it("carry their arguments as they are, JSON or not (P114)", async () => {
     const { run } = await emit([
@@ -309,6 +350,35 @@ describe("calls", () => {
       'TOOL_CALL_END: the tool call "c" is not open.',
       'TEXT_MESSAGE_END: the message "m" is not open.',
     ]);
+  });
+
+  it("are opened again under the message they stood in (P102)", async () => {
+    const { refused } = await emit([
+      call("START", "c", { parentMessageId: "m" }),
+      call("END"),
+      call("START", "c", { parentMessageId: "n" }),
+      call("START", "c", { parentMessageId: "m" }),
+    ]);
+    expect(refused).toEqual(['TOOL_CALL_START: "c" was opened with another parentMessageId.']);
+  });
+
+  it("may be opened again where a snapshot has restated them (P102, P120)", async () => {
+    const made = { id: "c", type: "function", function: { name: "book", arguments: "" } };
+    const { run, refused } = await emit([
+      call("START"),
+      call("END"),
+      an("MESSAGES_SNAPSHOT", { messages: [{ id: "c", role: "assistant", toolCalls: [made] }] }),
+      call("START"),
+      call("ARGS"),
+    ]);
+    expect(refused).toEqual([]);
+    expect(shown(run).slice(-3)).toEqual(["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END"]);
+  });
+
+  it("take the id of the message they make, which no result may have (P110, P115)", async () => {
+    const { run, refused } = await emit([call("START"), call("END"), call("RESULT", "c", { messageId: "c" })]);
+    expect(refused).toEqual(['TOOL_CALL_RESULT: "c" is another message already; a result takes an id of its own.']);
+    expect(run.outcome).toEqual({ type: "success", pendingToolCallIds: ["c"] });
   });
 
   it("are complete once they have a result (P110)", async () => {

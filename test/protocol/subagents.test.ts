@@ -55,6 +55,33 @@ describe("a subagent", () => {
       'SUBAGENT_STARTED: its parent "p" was not announced in this run.',
     ],
     [
+      "has a parent that is a subagent, whatever else is called so (P128)",
+      [text("START", "p"), subagent("STARTED", "s", { parentSubagentRunId: "p" })],
+      ["TEXT_MESSAGE_START", "TEXT_MESSAGE_END"],
+      'SUBAGENT_STARTED: its parent "p" was not announced in this run.',
+    ],
+    [
+      "is not ended by the end of something else that is called so (P126)",
+      [
+        subagent("STARTED"),
+        text("START", "own", of("s")),
+        text("START", "s"),
+        text("END", "s"),
+        text("CONTENT", "own", of("s")),
+        subagent("FINISHED"),
+      ],
+      [
+        "SUBAGENT_STARTED",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_END",
+        "TEXT_MESSAGE_CONTENT",
+        "TEXT_MESSAGE_END",
+        "SUBAGENT_FINISHED",
+      ],
+      "",
+    ],
+    [
       "begins nothing once it has ended (P127)",
       [subagent("STARTED"), subagent("FINISHED"), text("START", "m", of("s")), call("START", "c", of("s"))],
       ["SUBAGENT_STARTED", "SUBAGENT_FINISHED"],

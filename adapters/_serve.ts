@@ -54,7 +54,7 @@ export const LINGER_MS = 1_000;
 
 /**
  * Starts a server and says how it is closed. `elsewhere` takes a request's URL and answers for every path but the
- * agent's, for which it gives `undefined`.
+ * agent's, for which it gives `undefined`. Rejects with a TypeError for a handler or a path that is none.
  */
 export async function listen(
   handler: Handler,
@@ -64,6 +64,10 @@ export async function listen(
     elsewhere: (url: string) => Elsewhere | undefined,
   ) => Listening | Promise<Listening>,
 ): Promise<Serving> {
+  if (typeof handler?.exchange !== "function") throw new TypeError("serve needs what createHandler gives.");
+  for (const [name, value] of Object.entries({ path, healthPath })) {
+    if (value !== undefined && !value.startsWith("/")) throw new TypeError(`${name} must begin with a slash.`);
+  }
   let draining = false;
   const listening = await start({ hostname, port }, (url) => {
     const asked = pathOf(url);

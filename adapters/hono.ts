@@ -24,6 +24,7 @@ export function agentRoute<C extends HonoContext>(
   handler: Handler,
   options?: (context: C) => HandleOptions | Promise<HandleOptions>,
 ): (context: C) => Promise<Response> {
+  if (typeof handler?.handle !== "function") throw new TypeError("agentRoute needs what createHandler gives.");
   return async (context) => {
     const { raw } = context.req;
     const given = await options?.(context);

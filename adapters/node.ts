@@ -40,6 +40,7 @@ export function toNodeListener(
   handler: Handler,
   options?: HandleOptions,
 ): (request: NodeRequest, response: NodeResponse) => void {
+  if (typeof handler?.exchange !== "function") throw new TypeError("toNodeListener needs what createHandler gives.");
   return (request, response) => {
     const outlet = new ResponseOutlet(response);
     if (request.httpVersionMajor < 2 && !response.socket) awaitTurn(request, response, outlet);
@@ -160,8 +161,8 @@ function toRequest(request: NodeRequest, response: NodeResponse): Request {
 
 /** Serves a handler on a port of its own. Rejects when it cannot listen. */
 export function serve(handler: Handler, options: ServeOptions = {}): Promise<Serving> {
-  const listener = toNodeListener(handler);
   return listen(handler, options, async ({ hostname, port }, elsewhere) => {
+    const listener = toNodeListener(handler);
     const server = createServer((request, response) => {
       const other = elsewhere(request.url ?? "/");
       if (other === undefined) return listener(request, response);

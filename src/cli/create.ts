@@ -1,10 +1,12 @@
 /** `holdline create`: writes a project, whole or not at all. */
+
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { stdin, stdout } from "node:process";
 import { createInterface } from "node:readline/promises";
+import { parse } from "yaml";
 import { MODEL_PACKAGES } from "./engine/openai-compatible.ts";
 import { OWN_VERSION } from "./own-version.ts";
 import { CommandError } from "./run.ts";
@@ -107,7 +109,10 @@ async function renderProject(name: string, { provider, model }: Engine): Promise
 }
 
 const render = (text: string, name: string, provider: Provider, model: string | undefined): string =>
-  text.replaceAll("__NAME__", () => name).replaceAll("engine: __ENGINE__", () => engineYaml(provider, model));
+  text
+    .replaceAll("name: __NAME__", () => `name: ${typeof parse(name) === "string" ? name : JSON.stringify(name)}`)
+    .replaceAll("__NAME__", () => name)
+    .replaceAll("engine: __ENGINE__", () => engineYaml(provider, model));
 
 function engineYaml(provider: Provider, model: string | undefined): string {
   if (provider === "scripted") {

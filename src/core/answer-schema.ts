@@ -203,10 +203,7 @@ function build({ Validator, dereference }: Validators, schema: JsonSchema): Answ
       const last = errors.at(-1);
       return valid
         ? { ok: true, value }
-        : refused(
-            last === undefined ? "it does not match the schema" : `${last.instanceLocation}: ${last.error}`,
-            value,
-          );
+        : refused(last === undefined ? "it does not match the schema" : inWords(last), value);
     },
   };
 }
@@ -217,4 +214,10 @@ function mustBePattern(source: string): void {
   } catch (cause) {
     throw new TypeError(`The JSON Schema has a pattern that is none: ${JSON.stringify(source)}.`, { cause });
   }
+}
+
+/** What is wrong, and where, unless it is the whole. */
+function inWords({ instanceLocation, error }: { instanceLocation: string; error: string }): string {
+  const words = error.replace(/\.$/, "");
+  return instanceLocation === "#" ? words : `${instanceLocation}: ${words}`;
 }

@@ -14,6 +14,7 @@ import type {
 } from "./agent.ts";
 import { type AnswerType, answerType, type JsonValue } from "./answer-schema.ts";
 import { approvalMessage, approvalOf, approvalSettings, approvalType, type Consent } from "./approval.ts";
+import { mustBeKnown } from "./known.ts";
 import { type HumanInputRequest, LAST_INSTANT } from "./options.ts";
 import type { Turn } from "./turn.ts";
 
@@ -23,6 +24,12 @@ export interface Asker {
   readonly owner: string | undefined;
   readonly toolCallId: string | undefined;
 }
+
+const QUESTION = ["message", "reason", "toolCallId", "timeoutMs", "metadata", "schema", "jsonSchema"];
+const APPROVAL = [
+  ...["message", "deniedMessage", "timeoutMs", "allowAlways", "allowEdits", "metadata"],
+  ...["toolCallId", "toolName", "args", "argsSchema"],
+];
 
 /** How many asks of one turn are refused at once. */
 const MOST_REFUSED = 100;
@@ -39,6 +46,7 @@ export function asking<T>(turn: Turn, ask: () => Promise<T>): Promise<T> {
 
 /** Asks for input. Throws where the question cannot be asked; the caller turns that into a rejection. */
 export function askInput(turn: Turn, asker: Asker, request: AskRequest & AnswerSchemas): Promise<unknown> {
+  mustBeKnown("A question", request, QUESTION);
   const { message, reason } = request;
   const toolCallId = request.toolCallId ?? asker.toolCallId;
   mustBeStrings({ message, reason, toolCallId: toolCallId ?? "" });
@@ -56,6 +64,7 @@ export async function askApproval<A>(
   asker: Asker,
   call: ApprovalCall<A> & ApproveOptions,
 ): Promise<Approval<A>> {
+  mustBeKnown("An approval", call, APPROVAL);
   const { toolCallId, toolName, args } = call;
   mustBeStrings({ toolCallId, toolName });
   const { allowAlways, allowEdits } = approvalSettings(call, turn.host.settings);

@@ -5,6 +5,7 @@ import type { AgentCapabilities } from "@ag-ui/core";
 import type { Agent, AgentContext } from "./agent.ts";
 import type { JsonSchema } from "./answer-schema.ts";
 import { type Clock, systemClock } from "./clock.ts";
+import { mustBeKnown } from "./known.ts";
 
 /** A question handed to the `humanInput` hook. */
 export type HumanInputRequest =
@@ -188,8 +189,46 @@ const guarded =
     } catch {}
   };
 
+/** Every option there is. */
+const OPTIONS: Record<keyof HandlerOptions, true> = {
+  agent: true,
+  retention: true,
+  hold: true,
+  humanInput: true,
+  proof: true,
+  identify: true,
+  whenAsked: true,
+  onDisconnect: true,
+  capabilities: true,
+  reasons: true,
+  approvals: true,
+  transports: true,
+  cors: true,
+  keepAliveMs: true,
+  limits: true,
+  closeTimeoutMs: true,
+  validate: true,
+  clock: true,
+  onWarning: true,
+  onError: true,
+  onTrace: true,
+  onHold: true,
+};
+
+/** @throws TypeError for an option there is none of. */
+function mustBeOptions(options: HandlerOptions): void {
+  if (typeof options !== "object" || options === null) throw new TypeError("createHandler needs options: `{ agent }`.");
+  const { retention = {}, approvals = {}, transports = {}, limits = {} } = options;
+  mustBeKnown("createHandler", options, Object.keys(OPTIONS));
+  mustBeKnown("`retention`", retention, ["ttlMs", "maxHeld", "maxHeldPerIdentity"]);
+  mustBeKnown("`approvals`", approvals, ["deniedMessage", "allowAlways", "allowEdits"]);
+  mustBeKnown("`transports`", transports, ["protobuf"]);
+  mustBeKnown("`limits`", limits, ["bodyBytes", "queuedRuns", "keptEvents"]);
+}
+
 /** Fills the defaults in. @throws RangeError for a number outside its range, TypeError for what is of another kind or no known choice. */
 export function settle(options: HandlerOptions): Settings {
+  mustBeOptions(options);
   const { retention = {}, limits = {}, approvals = {}, clock = systemClock } = options;
   if (typeof options.agent !== "function") throw new TypeError("createHandler needs an `agent` function.");
   const ttlMs = retention.ttlMs ?? 900_000;
@@ -229,7 +268,7 @@ export function settle(options: HandlerOptions): Settings {
     validate: options.validate ?? false,
     clock,
     warn: guarded(options.onWarning ?? ((warning) => console.warn(`[holdline] ${warning.code}: ${warning.message}`))),
-    report: guarded(options.onError ?? ((error) => console.error("[holdline] the agent failed:", error))),
+    report: guarded(options.onError ?? ((error) => console.error("[holdline] failed:", error))),
     trace: guarded(options.onTrace ?? (() => {})),
     holding: guarded(options.onHold ?? (() => {})),
   };
@@ -245,10 +284,18 @@ function callable<F extends (...given: never[]) => unknown>(value: F | undefined
   throw new TypeError(`${name} must be a function.`);
 }
 
-/** A list given as one string would let in every origin that is part of it. */
+/** A list given as one string would let in every origin that is part of it; what is no origin would let in none. */
 function origins(cors: HandlerOptions["cors"]): HandlerOptions["cors"] {
-  if (cors === undefined || cors === "*" || typeof cors === "function" || Array.isArray(cors)) return cors;
-  throw new TypeError('cors must be "*", a list of origins or a function.');
+  if (cors === undefined || cors === "*" || typeof cors === "function") return cors;
+  if (!Array.isArray(cors)) throw new TypeError('cors must be "*", a list of origins or a function.');
+  for (const origin of cors) {
+    // As browsers send it (Fetch, `Origin`): no path, no slash, no default port. `null` is a sandboxed page's.
+    if (origin !== "null" && !/^[a-z][a-z\d+.-]*:\/\/[^/]+$/.test(origin))
+      throw new TypeError(
+        `cors: ${JSON.stringify(origin)} is no origin: write it as browsers do, "https://app.example".`,
+      );
+  }
+  return cors;
 }
 
 function whole(value: number, name: string, least: number): number {

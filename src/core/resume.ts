@@ -112,6 +112,8 @@ function isProven({ metadata }: ResumeEntry, issued: string, required: boolean):
 
 function decide(covered: readonly [Question, ResumeEntry][], rules: ResumeRules): Reading | Promise<Reading> {
   const verdicts = covered.map(([question, entry]) => judge(question, entry, rules));
+  // By its place among the interrupts: their ids are told nowhere else.
+  const which = (i: number) => (covered.length === 1 ? "" : `question ${i + 1} of ${covered.length}: `);
   const conclude = (all: readonly (Verdict | "cancelled")[]): Reading => {
     const decisions = new Map<Question, Decision>();
     for (const [i, verdict] of all.entries()) {
@@ -121,7 +123,7 @@ function decide(covered: readonly [Question, ResumeEntry][], rules: ResumeRules)
       else {
         return no(
           RefusalCode.INTERRUPT_PAYLOAD_REFUSED,
-          `A payload is not what its interrupt asked for (${verdict.reason}). Send one that fits its \`responseSchema\`.`,
+          `A payload is not what its interrupt asked for (${which(i)}${verdict.reason}). Send one that fits its \`responseSchema\`.`,
         );
       }
     }

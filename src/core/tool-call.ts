@@ -8,6 +8,7 @@ import { wordsOf } from "./ending.ts";
 import { InputTimeoutError, InterruptCancelledError, refuse } from "./errors.ts";
 import { attempt } from "./handled.ts";
 import { toolContent } from "./input-shape.ts";
+import { mustBeKnown } from "./known.ts";
 import { readShape } from "./read-shape.ts";
 import { freshId, type Voice } from "./voice.ts";
 
@@ -53,6 +54,8 @@ export function callTool<A extends object, R>(
     }
   });
   const called = attempt(() => {
+    mustBeKnown("toolCall", options, ["approval", "argsSchema", "toolCallId", "shown"]);
+    if (typeof run !== "function") throw new TypeError("toolCall needs a function that runs the tool.");
     announce(calling, options.shown === true);
     return runTool(calling, run, options);
   });

@@ -29,6 +29,9 @@ import type { Stop } from "./stops.ts";
 import * as stops from "./stops.ts";
 import type { Thread } from "./threads.ts";
 
+const LEFT_OPEN =
+  "The agent ended while a question of its own was open, so nobody was asked, or heard: await what context.input, ask and approve give.";
+
 export class Turn implements Retained {
   readonly thread: Thread;
   readonly host: Host;
@@ -172,8 +175,11 @@ export class Turn implements Retained {
     if (!("error" in ending)) this.host.counts.finished++;
     // Looked at first: an error is dear to make, and most turns end with nothing open.
     const { questions } = this.holding;
-    if (questions.any)
+    if (questions.any) {
+      // Most likely an `await` that was forgotten.
+      if (standing.stop === undefined && !("error" in ending)) this.carriage.warn("QUESTION_LEFT_OPEN", LEFT_OPEN);
       questions.rejectAll(new TurnReleasedError("The turn ended before the question was answered."), "ended");
+    }
     const stands = standing.stop === undefined;
     if (stands && this.carriage.live !== undefined) {
       // A call without a result would be named as the client's to answer.

@@ -282,8 +282,14 @@ describe("where nobody can be asked", () => {
     expect(asked).toMatchObject([{ kind: "approval", toolCallId: "a", toolName: "send_email", args: { to: "ada" } }]);
   });
 
-  it("a tool that does not run here cannot be held back here", () => {
+  it("a tool that does not run here cannot be held back here", async () => {
     expect(() => approval(tool({ inputSchema: z.object({}) }) as Tool)).toThrow(TypeError);
+    const wipe = tool({ inputSchema: z.object({}), needsApproval: true });
+    const model = scripted(calls(call("a", "wipe", {})));
+    const agent = agentUnderTest(aiAgent({ model, tools: { wipe: wipe as unknown as Tool } }));
+    expect(endOf(await agent.run("go"))).toBe("AGENT_FAILED");
+    expect(agent.errors.map(({ error }) => String(error))).toEqual([expect.stringContaining("needsApproval")]);
+    expect(model.prompts).toEqual([]);
   });
 });
 
@@ -317,6 +323,52 @@ describe("what a provider itself wants approved", () => {
     expect(responses).toContainEqual(
       expect.objectContaining({ type: "tool-approval-response", approvalId: "appr_1", approved }),
     );
+  });
+
+  it("cannot be edited: the provider runs its call as it made it", async () => {
+    const model = scripted(request(), says("ok"));
+    const agent = agentUnderTest({ agent: aiAgent({ model }), approvals: { allowEdits: true } });
+    const question = soleInterrupt(await agent.run("go"));
+    expect(JSON.stringify(question.responseSchema)).not.toContain("editedArgs");
+    const edited = await agent.answer(question, { approved: true, editedArgs: { path: "/tmp" } });
+    expect(endOf(edited)).toBe("INTERRUPT_PAYLOAD_REFUSED");
+    expect(model.prompts).toHaveLength(1);
+  });
+
+  it("is not asked when the model may not be called again: a yes would be of no use", async () => {
+    const model = scripted(request());
+    const agent = agentUnderTest(aiAgent({ model, maxSteps: 1 }));
+    const run = await agent.run("go");
+    expect([run.interrupts, run.outcome]).toEqual([[], { type: "cancelled" }]);
+    expect(agent.warnings.map(({ code }) => code)).toContain("MAX_STEPS_REACHED");
+  });
+
+  it("is said not to have run where a call of the client's kept the yes from the provider", async () => {
+    const tools = [{ name: "ui", description: "", parameters: {} }];
+    const beside = calls(
+      [
+        {
+          type: "tool-call",
+          toolCallId: "mcp_1",
+          toolName: "mcp.delete",
+          input: "{}",
+          providerExecuted: true,
+          dynamic: true,
+        },
+        ...call("c", "ui", {}),
+      ],
+      [{ type: "tool-approval-request", approvalId: "appr_1", toolCallId: "mcp_1" }],
+    );
+    const model = scripted(beside);
+    const agent = agentUnderTest(aiAgent({ model }));
+    const question = soleInterrupt(await agent.run({ messages: [{ id: "u", role: "user", content: "go" }], tools }));
+    const run = await agent.answer(question, true, { tools });
+    expect(run.events.find(({ type }) => type === "TOOL_CALL_RESULT")).toMatchObject({
+      toolCallId: "mcp_1",
+      content: expect.stringMatching(/^Not run: .*Call it again/),
+    });
+    expect(run.outcome).toEqual({ type: "success" });
+    expect(model.prompts).toHaveLength(1);
   });
 
   it("is not done when it is given up", async () => {

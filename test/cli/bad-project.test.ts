@@ -177,3 +177,13 @@ describe("the command, given what it cannot do", () => {
     expect(stderr).not.toMatch(/\n {4}at /);
   });
 });
+
+describe("holdline create", () => {
+  it.each(["123", "null", "1e3"])(
+    "writes a name that reads as a name, whatever YAML would make of it: %s",
+    async (name) => {
+      const { config } = await loadProject(await createProject(name));
+      expect(config.name).toBe(name);
+    },
+  );
+});

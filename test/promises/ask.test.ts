@@ -117,6 +117,12 @@ describe("the interrupt", () => {
       (context) => context.ask({ reason: "r", message: "?", metadata: { holdline: 1 } }),
       TypeError,
     ],
+    ["an option that there is none of", (context) => context.input("?", { timeout: 5 } as never), TypeError],
+    [
+      "an approval's option that there is none of",
+      (context) => context.approve({ toolCallId: "c", toolName: "t", args: {}, edits: true } as never),
+      TypeError,
+    ],
     ["metadata that is no object", (context) => context.input("?", { metadata: [] as never }), TypeError],
     ["metadata that JSON cannot say", (context) => context.input("?", { metadata: { a: 1n as never } }), TypeError],
     [
@@ -265,6 +271,25 @@ describe("what the context says of the exchange", () => {
     expect(run.result).toContain("see ");
     expect(run.result).toContain("this");
     expect(run.result).not.toContain("first");
+  });
+});
+
+describe("a question that nobody waits for", () => {
+  it.each<[string, (context: AgentContext) => unknown, string[]]>([
+    ["by a turn that succeeds", (context) => void context.input("Sure?"), ["QUESTION_LEFT_OPEN"]],
+    [
+      "by a turn that fails",
+      (context) => {
+        void context.input("Sure?");
+        throw new Error("broken");
+      },
+      [],
+    ],
+  ])("is warned of where it is likely a forgotten await: %s", async (_what, act, codes) => {
+    const agent = agentUnderTest(async (context) => act(context));
+    const run = await agent.run("go");
+    expect(run.interrupts).toEqual([]);
+    expect(agent.warnings.map(({ code }) => code)).toEqual(codes);
   });
 });
 

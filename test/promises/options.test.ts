@@ -57,6 +57,37 @@ describe("an option outside its range", () => {
   });
 });
 
+describe("an option that there is none of", () => {
+  it.each<[string, Record<string, unknown>]>([
+    ["identfy", { identfy: () => "anna" }],
+    ["ttl", { retention: { ttl: 5 } }],
+    ["alwaysAllow", { approvals: { alwaysAllow: false } }],
+    ["proto", { transports: { proto: true } }],
+    ["body", { limits: { body: 5 } }],
+  ])("is refused by its name, and the right ones are named: %s", (name, options) => {
+    expect(() => create(options)).toThrow(TypeError);
+    expect(() => create(options)).toThrow(new RegExp(`no option "${name}"\\. There are: \`\\w+\``));
+  });
+
+  it("is not all there is to be wrong: there are options", () => {
+    expect(() => createHandler(undefined as never)).toThrow("createHandler needs options");
+  });
+});
+
+describe("an origin that no browser sends", () => {
+  it.each(["localhost:3000", "http://localhost:3000/", "https://app.example/path", "*", "", 5])(
+    "is refused at creation: %j",
+    (origin) => {
+      expect(() => create({ cors: ["https://app.example", origin] })).toThrow(TypeError);
+      expect(() => create({ cors: ["https://app.example", origin] })).toThrow("is no origin");
+    },
+  );
+
+  it.each(["null", "http://localhost:3000", "https://[::1]:8080", "capacitor://localhost"])("is not %j", (origin) => {
+    expect(() => create({ cors: [origin] })).not.toThrow();
+  });
+});
+
 describe("an option within its range", () => {
   it("may be more than a timer's longest delay", async () => {
     const agent = agentUnderTest({ agent: async (context) => context.input("A?"), retention: { ttlMs: 2 ** 31 } });

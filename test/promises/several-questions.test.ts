@@ -217,7 +217,11 @@ describe("a resume that gives up some and answers others", () => {
       Promise.all([context.input("A?"), context.input("B?", { jsonSchema: { type: "integer" } })]),
     );
     const [a, b] = twoInterrupts(await agent.run("go"));
-    expect(endOf(await agent.resume([answerTo(a, "a"), answerTo(b, "no integer")]))).toBe("INTERRUPT_PAYLOAD_REFUSED");
+    const refused = await agent.resume([answerTo(b, "no integer"), answerTo(a, "a")]);
+    expect(endOf(refused)).toBe("INTERRUPT_PAYLOAD_REFUSED");
+    expect(refused.error?.message).toMatch(
+      /\(question 2 of 2: Instance type "string" is invalid\. Expected "integer"\)\./,
+    );
     expect(endOf(await agent.resume([giveUp(a), answerTo(b, 1.5)]))).toBe("INTERRUPT_PAYLOAD_REFUSED");
     expect((await agent.resume([answerTo(a, "a"), answerTo(b, 1)])).result).toEqual(["a", 1]);
   });

@@ -75,6 +75,28 @@ describe("toolCall", () => {
     expect(run.result).toBe("TypeError");
   });
 
+  it.each<[string, object]>([
+    ["aproval", { aproval: true }],
+    ["needsApproval", { needsApproval: true }],
+  ])("with an option that there is none of is not shown, and not run: %s", async (name, options) => {
+    let ran = 0;
+    const agent = agentUnderTest(async (context) =>
+      context.toolCall("delete_database", {}, () => ran++, options).catch((error) => [error.name, error.message]),
+    );
+    const run = await agent.run("go");
+    expect(run.result).toEqual(["TypeError", expect.stringContaining(`toolCall has no option "${name}"`)]);
+    expect([typesOf(run), ran]).toEqual([["RUN_STARTED", "RUN_FINISHED"], 0]);
+  });
+
+  it("without a function that runs the tool is not shown", async () => {
+    const agent = agentUnderTest(async (context) =>
+      (context.toolCall as (...given: unknown[]) => Promise<unknown>)("t", {}).catch((error) => error.message),
+    );
+    const run = await agent.run("go");
+    expect(run.result).toBe("toolCall needs a function that runs the tool.");
+    expect(typesOf(run)).toEqual(["RUN_STARTED", "RUN_FINISHED"]);
+  });
+
   it.each<[unknown]>([
     [[{ type: "document", title: "Invoice 7" }]],
     [[{ type: "image", id: "3" }]],

@@ -67,6 +67,8 @@ class Loop {
   /** What the model has answered in this turn, over all calls of `streamText`. */
   readonly #steps: StepResult<ToolSet>[] = [];
   #usedUp = false;
+  /** Calls that a human has approved, of which their provider was not told. */
+  #unsent = false;
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
@@ -139,10 +141,13 @@ class Loop {
     const approvals = translator.approvals.splice(0);
     const { pending } = translator;
     if (approvals.length === 0 && pending.length === 0) return undefined;
-    // Decided together: one outcome, however many there are.
+    // Before anybody is asked: a yes must be of use.
+    this.#usedUp = this.#steps.length >= settings.maxSteps;
+    if (this.#usedUp) return undefined;
+    // Decided together: one outcome, however many there are. A provider runs its call as it made it: there is nothing to edit.
     const responses = await Promise.all(
       approvals.map(async ({ approvalId, toolCall: { toolCallId, toolName, input } }) => {
-        const { approved } = await context.approve({ toolCallId, toolName, args: input });
+        const { approved } = await context.approve({ toolCallId, toolName, args: input, allowEdits: false });
         return { type: "tool-approval-response" as const, approvalId, approved, providerExecuted: true };
       }),
     );
@@ -153,9 +158,11 @@ class Loop {
       const output = toToolOutput(message.content, message.error, rules);
       return [{ type: "tool-result" as const, toolCallId: id, toolName: name, output }];
     });
-    if (results.length < pending.length || !context.heard) return undefined;
-    this.#usedUp = this.#steps.length >= settings.maxSteps;
-    return this.#usedUp ? undefined : { role: "tool", content: [...results, ...responses] };
+    if (results.length < pending.length || !context.heard) {
+      this.#unsent = responses.length > 0;
+      return undefined;
+    }
+    return { role: "tool", content: [...results, ...responses] };
   }
 
   /** The turn is over: nothing is left unanswered that is this server's to answer. */
@@ -166,7 +173,8 @@ class Loop {
     if (!context.heard) return undefined;
     const named = rawFinishReason ?? finishReason;
     const unrun = translator.unanswered.length > 0;
-    await translator.answerRest(cut ? `Not run: the answer was cut off (${finishReason}).` : "");
+    const unsent = this.#unsent ? UNSENT : "";
+    await translator.answerRest(cut ? `Not run: the answer was cut off (${finishReason}).` : unsent);
     const { terminating } = calls.batch;
     if (translator.aborted) return context.stop();
     if (terminating?.termination !== undefined) {
@@ -194,6 +202,9 @@ class Loop {
     return undefined;
   }
 }
+
+const UNSENT =
+  "Not run: a call of the client's in the same answer had no result when this one was decided on. Call it again by itself.";
 
 /** Whether an answer ended in another way than by being complete: then nothing it called for was run. */
 const isCut = (finishReason: string | undefined): boolean => finishReason !== "stop" && finishReason !== "tool-calls";

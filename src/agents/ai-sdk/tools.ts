@@ -37,7 +37,7 @@ export interface Offer {
   readonly isTurnControl: (name: string) => boolean;
 }
 
-/** @throws TypeError when a tool of the application has turn control's name. */
+/** @throws TypeError when a tool of the application has turn control's name, or asks for approval of what the client runs. */
 export function offerTools(own: ToolSet, turnControl: false | { description?: string }, workshop: Workshop): Offer {
   const { context } = workshop;
   if (turnControl !== false && Object.hasOwn(own, REQUEST_INPUT))
@@ -50,6 +50,10 @@ export function offerTools(own: ToolSet, turnControl: false | { description?: st
   const frontend = new Set(context.run.tools.map(({ name }) => name));
   for (const [name, given] of Object.entries(own)) {
     const isFrontend = given.execute === undefined && given.type !== "provider";
+    if (isFrontend && (given.needsApproval ?? false) !== false)
+      throw new TypeError(
+        `The tool ${JSON.stringify(name)} has \`needsApproval\` and no \`execute\`: what does not run here cannot be held back here.`,
+      );
     if (isFrontend) frontend.add(name);
     else if (frontend.has(name)) {
       warnOfName(name, context);

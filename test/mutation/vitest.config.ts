@@ -14,6 +14,7 @@ const promises = [
   "identity",
   "ledger-and-reopening",
   "owner",
+  "places",
   "proof",
   "queue",
   "races",

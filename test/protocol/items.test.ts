@@ -238,6 +238,31 @@ describe("what an answer finds", () => {
     expect(types).toEqual(["TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"]);
   });
 
+  it("is a message that may also be started again, as it was (P80, P102)", async () => {
+    const { types, refused } = await afterAnswer([text("START")], [text("START"), text("CONTENT"), text("END")]);
+    expect(refused).toEqual([]);
+    expect(types).toEqual(["TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"]);
+  });
+
+  it("is a client's call that the client has answered meanwhile, and a snapshot may tell so (P112, P120)", async () => {
+    const made = { id: "c", type: "function" as const, function: { name: "book", arguments: "" } };
+    const messages = [
+      { id: "c", role: "assistant" as const, toolCalls: [made] },
+      { id: "r", role: "tool" as const, toolCallId: "c", content: "done" },
+    ];
+    const tools = [{ name: "book", description: "", parameters: {} }];
+    const refused: string[] = [];
+    const agent = emitting([call("START"), call("END")], async (context) => {
+      await context.input("Sure?");
+      await context
+        .emit({ type: "MESSAGES_SNAPSHOT", messages } as never)
+        .catch((error) => refused.push(error.message));
+    });
+    const asked = await agent.run({ messages: [], tools });
+    const run = await agent.answer(soleInterrupt(asked), "yes", { messages, tools });
+    expect([shown(run), refused]).toEqual([["MESSAGES_SNAPSHOT"], []]);
+  });
+
   it("is a subagent that has nothing left to say but its end (P127)", async () => {
     const subagent = (what: string) => an(`SUBAGENT_${what}`, { subagentRunId: "s", name: "Booker" });
     const { types, refused } = await afterAnswer([subagent("STARTED")], [subagent("FINISHED")]);
@@ -373,6 +398,17 @@ describe("calls", () => {
     ]);
     expect(refused).toEqual([]);
     expect(shown(run).slice(-3)).toEqual(["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END"]);
+  });
+
+  it("of the server's may be answered by a snapshot (P112, P120)", async () => {
+    const made = { id: "c", type: "function", function: { name: "book", arguments: "" } };
+    const messages = [
+      { id: "c", role: "assistant", toolCalls: [made] },
+      { id: "r", role: "tool", toolCallId: "c", content: "done" },
+    ];
+    const { run, refused } = await emit([call("START"), call("END"), an("MESSAGES_SNAPSHOT", { messages })]);
+    expect(refused).toEqual([]);
+    expect(shown(run)).toEqual(["TOOL_CALL_START", "TOOL_CALL_END", "MESSAGES_SNAPSHOT"]);
   });
 
   it("take the id of the message they make, which no result may have (P110, P115)", async () => {

@@ -38,10 +38,13 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-afterAll(async () => {
-  for (const child of open.splice(0)) await end(child);
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
+/** For the top of a file that starts any: they are gone after its tests. */
+export function endAfterAll(): void {
+  afterAll(async () => {
+    for (const child of open.splice(0)) await end(child);
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+}
 
 /** Starts a process of the agent's, on any free port. */
 export async function startMember(): Promise<Member> {

@@ -10,7 +10,9 @@ import { build } from "../support/child.ts";
 import { literalsOf } from "../support/declarations.ts";
 import { codesIn, readPage } from "../support/markdown.ts";
 import { ProgramFolder, runProgram } from "../support/programs.ts";
-import { startExample, startProxy, temporaryConfig } from "./cluster.ts";
+import { endAfterAll, startExample, startProxy, temporaryConfig } from "./cluster.ts";
+
+endAfterAll();
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

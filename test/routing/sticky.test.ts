@@ -4,8 +4,10 @@ import { build } from "../support/child.ts";
 import { exchange, openExchange } from "../support/open-exchange.ts";
 import { until } from "../support/promises.ts";
 import { answerTo, endOf, soleInterrupt } from "../support/runs.ts";
-import { type Member, type ProxyKind, startExample, startMember, startProxy } from "./cluster.ts";
+import { endAfterAll, type Member, type ProxyKind, startExample, startMember, startProxy } from "./cluster.ts";
 import { answer, ask, body, markOf, post, threadIds } from "./threads.ts";
+
+endAfterAll();
 
 // Processes start and end here; what else the machine does is not theirs to say.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

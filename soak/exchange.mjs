@@ -11,7 +11,9 @@ let runs = 0;
  * @param {{ leaveAfter?: number, pauseMs?: number }} how `leaveAfter`: milliseconds; `pauseMs`: what the reader lets pass between two reads.
  * @returns {Promise<{ events: object[], end: string, accepted: boolean }>} `end`: "left", the outcome, or the code and cause of an error.
  */
-export function exchange(url, { user, threadId, job, resume }, { leaveAfter, pauseMs = 0 } = {}) {
+export function exchange(url, run, how = {}) {
+  const { user, threadId, job, resume } = run;
+  const { leaveAfter, pauseMs = 0 } = how;
   const runId = `run-${++runs}`;
   const messages = job === undefined ? [] : [{ id: `m-${runId}`, role: "user", content: JSON.stringify(job) }];
   const body = JSON.stringify({
@@ -48,7 +50,14 @@ export function exchange(url, { user, threadId, job, resume }, { leaveAfter, pau
       response.on("end", () => settle(response.statusCode === 200 ? endOf(events.at(-1)) : `${response.statusCode}`));
       response.on("error", (error) => settle(`${error.code}`));
     });
-    request.on("error", (error) => settle(`${error.code}`));
+    request.on("error", (error) => {
+      // A kept connection that the server closed for being idle, just as this was sent on it: nothing of it was read, and
+      // it is sent again (Node: `request.reusedSocket`).
+      const wasIdle = error.code === "ECONNRESET" && request.reusedSocket && events.length === 0;
+      if (!wasIdle) return settle(`${error.code}`);
+      clearTimeout(leaving);
+      resolve(exchange(url, run, how));
+    });
     const leave = () => {
       settle("left");
       request.destroy();

@@ -1,7 +1,7 @@
 /** What README.md lists is held against the sources: nothing that it names is missing there, and nothing is missing here. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
-import { settle } from "../src/core/options.ts";
+import { settle } from "../src/core/settings.ts";
 import * as holdline from "../src/index.ts";
 import { requirements } from "./conformance/requirements.ts";
 import { literalsOf, membersOf } from "./support/declarations.ts";

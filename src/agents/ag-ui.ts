@@ -114,6 +114,7 @@ async function carry(context: AgentContext, inner: AbstractAgent): Promise<unkno
   for (const entry of usage) context.usage(entry);
   signal.throwIfAborted();
   if (failure !== undefined) throw failure.error;
+  // Meanwhile the turn may be stopped: then emitting says so.
   for (const end of suspended.values()) await context.emit(end);
   return conclude(context, boundary);
 }

@@ -179,26 +179,28 @@ interface Part {
 
 const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
 
-function build({ Validator, dereference }: Validators, schema: JsonSchema): AnswerType {
+function build(validator: Validators, schema: JsonSchema): AnswerType {
+  const { Validator, dereference } = validator;
   const draft = drafts.find(([pattern]) => pattern.test(String(schema.$schema ?? "")))?.[1] ?? "2020-12";
   // What is wrong in these ways would otherwise throw at the first answer that reaches it, or refuse every one.
   const known = dereference(schema as object);
-  for (const part of Object.values(known)) {
+  for (const [uri, part] of Object.entries(known)) {
     if (typeof part !== "object") continue;
     const { __absolute_ref__: target, $ref, type, pattern, patternProperties } = part as Part;
     if (target !== undefined && known[target] === undefined)
       throw new TypeError(`The JSON Schema refers to ${JSON.stringify($ref)}, which is not in it.`);
-    for (const one of type === undefined ? [] : [type].flat())
-      if (!TYPES.has(one))
-        throw new TypeError(`The JSON Schema has a type that there is none of: ${JSON.stringify(one)}.`);
+    const types = type === undefined || !isSchemaAt(uri, validator) ? [] : [type].flat();
+    const odd = types.find((one) => !TYPES.has(one));
+    if (odd !== undefined)
+      throw new TypeError(`The JSON Schema has a type that there is none of: ${JSON.stringify(odd)}.`);
     for (const one of [pattern ?? "", ...Object.keys(patternProperties ?? {})]) mustBePattern(one);
   }
-  const validator = new Validator(schema as object, draft);
+  const checker = new Validator(schema as object, draft);
   return {
     responseSchema: schema,
     check(value) {
       if (value === undefined) return refused("a payload is expected");
-      const { valid, errors } = validator.validate(value);
+      const { valid, errors } = checker.validate(value);
       // The last error is the innermost: the outer ones only say that something inside them failed.
       const last = errors.at(-1);
       return valid
@@ -206,6 +208,18 @@ function build({ Validator, dereference }: Validators, schema: JsonSchema): Answ
         : refused(last === undefined ? "it does not match the schema" : inWords(last), value);
     },
   };
+}
+
+/** Whether what stands at a place is read as a schema: `dereference` also looks into keywords that nobody knows, where anything may stand. */
+function isSchemaAt(uri: string, { schemaKeyword, schemaArrayKeyword, schemaMapKeyword }: Validators): boolean {
+  const places = (uri.split("#")[1] ?? "").split("/").slice(1);
+  for (let i = 0; i < places.length; i += 1) {
+    const keyword = places[i] as string;
+    // A name within it, or a number, is the schema's own.
+    if (keyword in schemaMapKeyword || (keyword in schemaArrayKeyword && /^\d+$/.test(places[i + 1] ?? ""))) i += 1;
+    else if (!(keyword in schemaKeyword)) return false;
+  }
+  return true;
 }
 
 function mustBePattern(source: string): void {

@@ -3,8 +3,8 @@
  */
 import { preflightHeaders } from "./cors.ts";
 import { RequestError, RequestErrorCode } from "./errors.ts";
-import type { Settings } from "./options.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "./outlet.ts";
+import type { Settings } from "./settings.ts";
 
 /** Headers that every answer to a request carries. */
 export type Head = Readonly<Record<string, string>>;

@@ -12,7 +12,7 @@ import {
   standardCheck,
   type Verdict,
 } from "./answer-schema.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "./settings.ts";
 
 /** An answer to an approval, as it was decided. */
 export interface Consent {

@@ -14,8 +14,9 @@ import type {
 } from "./agent.ts";
 import { type AnswerType, answerType, type JsonValue } from "./answer-schema.ts";
 import { approvalMessage, approvalOf, approvalSettings, approvalType, type Consent } from "./approval.ts";
+import { LAST_INSTANT } from "./clock.ts";
 import { mustBeKnown } from "./known.ts";
-import { type HumanInputRequest, LAST_INSTANT } from "./options.ts";
+import type { HumanInputRequest } from "./options.ts";
 import type { Turn } from "./turn.ts";
 
 /** Who asks: the context, the subagent and the tool call it belongs to. */

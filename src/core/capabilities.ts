@@ -3,7 +3,7 @@
  * declares over it. Nothing is declared that the options take away.
  */
 import type { AgentCapabilities } from "@ag-ui/core";
-import type { Settings } from "./options.ts";
+import type { Settings } from "./settings.ts";
 
 /** Merges group by group; a group the application gives adds to what is derived. */
 export function capabilities(settings: Settings): AgentCapabilities {

@@ -68,7 +68,8 @@ export class Chunks {
   take(event: WireEvent): WireEvent[] {
     const form = FORMS[event.type];
     if (form !== undefined) return this.#takeChunk(event, form);
-    if (this.#lanes !== undefined) this.#refuseMixing(event);
+    if (this.#lanes === undefined) return this.#ledger.take(event);
+    this.#refuseMixing(event);
     const taken = this.#ledger.take(event);
     // Taken first, since it may be refused; the end of the stream that it ends goes out before it.
     return TRANSPARENT.has(event.type) ? taken : [...this.#endLane(event.subagentRunId), ...taken];

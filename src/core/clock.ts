@@ -17,6 +17,9 @@ export interface Clock {
   clearTimeout(handle: TimerHandle): void;
 }
 
+/** The last instant a `Date` holds, in milliseconds. */
+export const LAST_INSTANT = 8_640_000_000_000_000;
+
 /** The longest delay a runtime's timer takes; more than this fires at once instead. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 

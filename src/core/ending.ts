@@ -3,7 +3,7 @@
  */
 import type { Interrupt } from "@ag-ui/core";
 import type { InputRequired } from "./agent.ts";
-import { AGENT_FAILED, PromptInvalidError, PublicError } from "./errors.ts";
+import { AGENT_FAILED, type HoldlineError, PromptInvalidError, PublicError } from "./errors.ts";
 import { isTooLong } from "./frames.ts";
 import type { WireEvent } from "./items.ts";
 
@@ -39,17 +39,22 @@ export function success(result: unknown): Ending {
 /** In UTF-16 units: an error's own words that are longer say no more than none. */
 const LONGEST_WORDS = 256 * 1024;
 
+const isPublic = (error: unknown): error is PublicError => error instanceof PublicError;
+
 /** What the client is told of an error: its own words only where they are meant for it, else `otherwise`. */
-export const wordsOf = (error: unknown, otherwise: string): string => told(error, "message", otherwise);
+export const wordsOf = (error: unknown, otherwise: string, isMeant: IsMeant = isPublic): string =>
+  told(error, "message", otherwise, isMeant);
+
+type IsMeant = (error: unknown) => error is HoldlineError;
 
 /** How a run ends whose function threw. */
 export const failure = (error: unknown): Ending => ({
-  error: { message: wordsOf(error, "The agent failed."), code: told(error, "code", AGENT_FAILED) },
+  error: { message: wordsOf(error, "The agent failed."), code: told(error, "code", AGENT_FAILED, isPublic) },
 });
 
-function told(error: unknown, member: "message" | "code", otherwise: string): string {
+function told(error: unknown, member: "message" | "code", otherwise: string, isMeant: IsMeant): string {
   try {
-    return error instanceof PublicError && error[member].length <= LONGEST_WORDS ? error[member] : otherwise;
+    return isMeant(error) && error[member].length <= LONGEST_WORDS ? error[member] : otherwise;
   } catch {
     // What was thrown may itself throw when it is looked at (a proxy).
     return otherwise;

@@ -5,8 +5,9 @@
 import type { RunAgentInput } from "@ag-ui/core";
 import { answerError, type Head, toResponse } from "./answer.ts";
 import { corsHeaders } from "./cors.ts";
-import { type HandlerOptions, settle } from "./options.ts";
+import type { HandlerOptions } from "./options.ts";
 import { fromWeb, receive } from "./receive.ts";
+import { settle } from "./settings.ts";
 
 /** What a request comes to at a gate. */
 export type Passage =

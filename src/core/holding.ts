@@ -3,9 +3,8 @@
  * code that waits. When the turn begins and ends, and what stops it, is the turn's own business.
  */
 import type { AnswerType } from "./answer-schema.ts";
-import { nextMacrotask } from "./clock.ts";
+import { LAST_INSTANT, nextMacrotask } from "./clock.ts";
 import { type HoldlineError, HoldUnavailableError, type InterruptCause, TurnReleasedError } from "./errors.ts";
-import { LAST_INSTANT } from "./options.ts";
 import type { Question, QuestionRequest } from "./question.ts";
 import { type Decision, Questions, type QuestionsOwner } from "./questions.ts";
 import type { Turn } from "./turn.ts";

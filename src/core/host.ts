@@ -2,9 +2,9 @@
  * What the turns of one handler share.
  */
 import type { HeldTurns } from "./held-turns.ts";
-import type { Settings } from "./options.ts";
 import type { EventCheck } from "./output.ts";
 import type { InterruptIds } from "./proof.ts";
+import type { Settings } from "./settings.ts";
 import type { SpentInterrupts } from "./spent-interrupts.ts";
 import type { Turn } from "./turn.ts";
 

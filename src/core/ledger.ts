@@ -190,7 +190,8 @@ export class Ledger {
     // A reopened message names the same owner; its frames keep their head.
   }
 
-  #start(kind: Kind, id: string, event: WireEvent, known: Item | undefined): WireEvent[] {
+  /** Whether an item may be started, or started again. @throws EventRefusedError */
+  #checkStart(kind: Kind, id: string, event: WireEvent, known: Item | undefined): void {
     const { noun } = KINDS[kind];
     if (known?.state === "open") refuse(`${event.type}: the ${noun} ${JSON.stringify(id)} is open already.`);
     if (kind === "call" && known !== undefined && known.run !== this.#run)
@@ -203,6 +204,10 @@ export class Ledger {
     }
     if (kind === "call" && this.#calls?.get(id) === true && this.isClientTool(event.toolCallName as string))
       refuse(`${event.type}: the call ${JSON.stringify(id)} has a result, and its tool is the client's to answer for.`);
+  }
+
+  #start(kind: Kind, id: string, event: WireEvent, known: Item | undefined): WireEvent[] {
+    this.#checkStart(kind, id, event, known);
     const owner = kind === "call" ? this.#conversation.ownerOfCall(event, known !== undefined) : event.subagentRunId;
     if (kind === "subagent") this.#owners.checkAnnouncement(event, known, this.#subagent(event.parentSubagentRunId));
     else checkOwner(event, owner, this.#subagent(owner), [known, this.#twinOf(event)]);

@@ -6,9 +6,10 @@ import type { RunAgentInput } from "@ag-ui/core";
 import { PROTOCOL_VERSION } from "@ag-ui/core";
 import { RequestError, RequestErrorCode } from "./errors.ts";
 import { type InputWarning, readInput } from "./input.ts";
-import type { Settings, Warning } from "./options.ts";
+import type { Warning } from "./options.ts";
 import type { ExchangeRequest } from "./outlet.ts";
 import { formatPath } from "./read-shape.ts";
+import type { Settings } from "./settings.ts";
 import { THREAD_HEADER, threadHeader } from "./thread-header.ts";
 import { standing } from "./version.ts";
 

@@ -5,9 +5,9 @@
 import { answerJson, answerOptions, answerRefusal, type Head } from "./answer.ts";
 import { capabilities } from "./capabilities.ts";
 import { RequestError, RequestErrorCode } from "./errors.ts";
-import type { Settings } from "./options.ts";
 import { type ExchangeAnswer, type ExchangeRequest, webRequest } from "./outlet.ts";
 import { type Parsed, parse, readBody } from "./parse.ts";
+import type { Settings } from "./settings.ts";
 
 /** Who a request is from, and what the agent gets of the application's. */
 export interface HandleOptions {

@@ -43,8 +43,15 @@ export class TurnState {
 
   /** A copy for the agent: what it changes in place its client is not told of, so nothing here may change with it. */
   get shown(): unknown {
-    if (this.#shown === undefined || this.#shown.of !== this.#value)
-      this.#shown = { of: this.#value, copy: copy(this.#value) };
+    if (this.#shown === undefined || this.#shown.of !== this.#value) {
+      let shown = this.#value;
+      try {
+        shown = copy(shown);
+      } catch {
+        // Nested too deeply to be said again: a client may have sent it, and the agent is to see it all the same.
+      }
+      this.#shown = { of: this.#value, copy: shown };
+    }
     return this.#shown.copy;
   }
 

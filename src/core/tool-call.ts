@@ -5,7 +5,7 @@
 import type { ContentPart } from "@ag-ui/core";
 import type { Approval, ApprovalCall, ToolCallOptions, ToolContext } from "./agent.ts";
 import { wordsOf } from "./ending.ts";
-import { InputTimeoutError, InterruptCancelledError, refuse } from "./errors.ts";
+import { type HoldlineError, InputTimeoutError, InterruptCancelledError, PublicError, refuse } from "./errors.ts";
 import { attempt } from "./handled.ts";
 import { toolContent } from "./input-shape.ts";
 import { mustBeKnown } from "./known.ts";
@@ -146,18 +146,11 @@ function inJson(value: unknown): unknown {
   }
 }
 
-/** What the client and the model are told of a tool that threw: its own words only where they are meant for them. */
-function failure(error: unknown): string {
-  const failed = "The tool failed.";
-  try {
-    return error instanceof InterruptCancelledError || error instanceof InputTimeoutError
-      ? error.message
-      : wordsOf(error, failed);
-  } catch {
-    // As in `wordsOf`.
-    return failed;
-  }
-}
+/** Whether an error's own words are for the client and the model: also how a question of the tool's ended is. */
+const isTold = (error: unknown): error is HoldlineError =>
+  error instanceof PublicError || error instanceof InterruptCancelledError || error instanceof InputTimeoutError;
+
+const failure = (error: unknown): string => wordsOf(error, "The tool failed.", isTold);
 
 /** Whether a list is content parts, to the last member: data that only looks like them is told as data. */
 function isParts(value: unknown): value is ContentPart[] {

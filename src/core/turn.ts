@@ -173,18 +173,19 @@ export class Turn implements Retained {
     standing.over = true;
     this.#bound?.();
     if (!("error" in ending)) this.host.counts.finished++;
+    const stands = standing.stop === undefined;
+    const succeeds = stands && !("error" in ending);
     // Looked at first: an error is dear to make, and most turns end with nothing open.
     const { questions } = this.holding;
     if (questions.any) {
       // Most likely an `await` that was forgotten.
-      if (standing.stop === undefined && !("error" in ending)) this.carriage.warn("QUESTION_LEFT_OPEN", LEFT_OPEN);
+      if (succeeds) this.carriage.warn("QUESTION_LEFT_OPEN", LEFT_OPEN);
       questions.rejectAll(new TurnReleasedError("The turn ended before the question was answered."), "ended");
     }
-    const stands = standing.stop === undefined;
-    if (stands && this.carriage.live !== undefined) {
+    if (this.carriage.live !== undefined) {
       // A call without a result would be named as the client's to answer.
-      if (!("error" in ending)) for (const answer of this.#calls?.values() ?? []) answer();
-      this.#showLast?.();
+      if (succeeds) for (const answer of this.#calls?.values() ?? []) answer();
+      if (stands) this.#showLast?.();
     }
     const finish = this.carriage.close(ending, stands);
     this.host.turns.delete(this);

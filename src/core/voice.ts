@@ -9,9 +9,7 @@ import type { Turn } from "./turn.ts";
 
 const done = Promise.resolve();
 
-const NOTHING: { readonly span?: Item; readonly message?: Item } = {};
-
-const there = (items: readonly (Item | undefined)[]): Item[] => items.filter((item) => item !== undefined);
+const NONE: readonly Item[] = [];
 
 /** Events that leave this context's open message open. */
 const BESIDES = /^(STATE_|CUSTOM$|RAW$|ACTIVITY_|MESSAGES_|TEXT_)/;
@@ -49,14 +47,17 @@ export class Voice {
   }
 
   /** What an event ends of this context's open message and reasoning. */
-  #endedBy(event: WireEvent | undefined): Item[] {
+  #endedBy(event: WireEvent | undefined): readonly Item[] {
+    if (this.#message === undefined && this.#reasoning === undefined) return NONE;
     const type = String(event?.type);
     const isBeside = BESIDES.test(type);
-    const { message, span } = isBeside && !type.startsWith("TEXT_") ? NOTHING : (this.#reasoning ?? NOTHING);
+    if (isBeside && !type.startsWith("TEXT_")) return NONE;
+    const text = isBeside || this.#message === undefined ? NONE : [this.#message];
+    if (this.#reasoning === undefined) return text;
+    const { message, span } = this.#reasoning;
+    if (!type.startsWith("REASONING_") || event?.messageId !== message.id) return [message, span, ...text];
     // What goes on with the open reasoning, or ends it, does not have it ended before.
-    if (message !== undefined && type.startsWith("REASONING_") && event?.messageId === message.id)
-      return there(type === "REASONING_END" ? [message] : []);
-    return there([message, span, isBeside ? undefined : this.#message]);
+    return type === "REASONING_END" ? [message] : NONE;
   }
 
   text(delta: string | AsyncIterable<string>, options: { newMessage?: boolean }): Promise<string> {

@@ -1,6 +1,6 @@
 /** docs/asking.md: its agents are run, and every way in which an ask may end is brought about. */
 import { afterAll, describe, expect, it } from "vitest";
-import { settle } from "../../src/core/options.ts";
+import { settle } from "../../src/core/settings.ts";
 import { type AgentContext, HoldlineError } from "../../src/index.ts";
 import type { TestAgent } from "../../src/testing/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";

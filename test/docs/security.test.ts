@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it } from "vitest";
 import { serve } from "../../adapters/node.ts";
-import { settle } from "../../src/core/options.ts";
+import { settle } from "../../src/core/settings.ts";
 import { createHandler, type HandlerOptions } from "../../src/index.ts";
 import { agentUnderTest } from "../support/agent-under-test.ts";
 import { closeAfterTest } from "../support/listen.ts";

@@ -251,6 +251,17 @@ describe("an answer with a JSON Schema alone", () => {
     expect(agent.errors.map(({ error }) => error)).toEqual([expect.any(TypeError)]);
   });
 
+  it.each<[string, object, unknown]>([
+    ["members called as keywords are", { properties: { type: { type: "string" }, pattern: { type: "string" } } }, {}],
+    ["values that look like schemas", { const: { type: "strin" }, examples: [{ type: "strin" }] }, { type: "strin" }],
+    ["keywords of somebody's own", { "x-form": { type: "wizard" }, type: "object" }, {}],
+    ["dependencies", { $schema: "http://json-schema.org/draft-07/schema#", dependencies: { type: ["a"] } }, { a: 1 }],
+  ])("may have %s", async (_what, jsonSchema, right) => {
+    const { agent, seen } = asking((context) => context.input("Value?", { jsonSchema: jsonSchema as never }));
+    await agent.answer(soleInterrupt(await agent.run("go")), right);
+    expect(seen).toEqual([right]);
+  });
+
   it("cannot be asked for when the schema is longer than there is room for", async () => {
     const jsonSchema = { type: "string", description: "x".repeat(1024 * 1024) };
     const { agent } = asking((context) => context.input("Value?", { jsonSchema }));

@@ -75,13 +75,19 @@ describe("an option that there is none of", () => {
 });
 
 describe("an origin that no browser sends", () => {
-  it.each(["localhost:3000", "http://localhost:3000/", "https://app.example/path", "*", "", 5])(
-    "is refused at creation: %j",
-    (origin) => {
-      expect(() => create({ cors: ["https://app.example", origin] })).toThrow(TypeError);
-      expect(() => create({ cors: ["https://app.example", origin] })).toThrow("is no origin");
-    },
-  );
+  it.each([
+    "localhost:3000",
+    "http://localhost:3000/",
+    "https://app.example/path",
+    "https://app.example:443",
+    "https://App.example",
+    "*",
+    "",
+    5,
+  ])("is refused at creation: %j", (origin) => {
+    expect(() => create({ cors: ["https://app.example", origin] })).toThrow(TypeError);
+    expect(() => create({ cors: ["https://app.example", origin] })).toThrow("is no origin");
+  });
 
   it.each(["null", "http://localhost:3000", "https://[::1]:8080", "capacitor://localhost"])("is not %j", (origin) => {
     expect(() => create({ cors: [origin] })).not.toThrow();

@@ -169,6 +169,16 @@ describe("a state that no JSON.stringify can say", () => {
   const tooDeep = { rewrite: (json: string) => json.replace('"@"', "[".repeat(20_000) + "]".repeat(20_000)) };
   const state = { deep: "@" };
 
+  it("can be looked at", async () => {
+    const seen: unknown[] = [];
+    const agent = agentUnderTest(async (context) => {
+      seen.push(Object.keys(context.state as object));
+      return context.input("A?");
+    });
+    soleInterrupt(await exchange(agent.handler.handle, { state }, tooDeep));
+    expect(seen).toEqual([["deep"]]);
+  });
+
   it("does not keep a question from going out", async () => {
     const agent = agentUnderTest(async (context) => {
       await context.patchState([add("/b", 1)]);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { LINGER_MS } from "../../adapters/_serve.ts";
-import { settle } from "../../src/core/options.ts";
+import { settle } from "../../src/core/settings.ts";
 import { THREAD_HEADER } from "../../src/core/thread-header.ts";
 import { build } from "../support/child.ts";
 import { literalsOf } from "../support/declarations.ts";

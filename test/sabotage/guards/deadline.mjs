@@ -71,7 +71,7 @@ export const deadline = [
     "stopping",
   ]),
   ...of("asking", ["timeoutMs is a time", "if (!(Number.isFinite(timeoutMs) && timeoutMs > 0))", "if (false)", "ask"]),
-  ...of("options", ["ttlMs is a time", "if (!(Number.isFinite(ttlMs) && ttlMs > 0))", "if (false)", "options"]),
+  ...of("settings", ["ttlMs is a time", "if (!(Number.isFinite(ttlMs) && ttlMs > 0))", "if (false)", "options"]),
   ...of(
     "holding",
     [

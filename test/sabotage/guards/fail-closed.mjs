@@ -124,12 +124,7 @@ export const failClosed = [
       "approvals",
     ],
     ["a tool sees the arguments that were approved", "call.args = decision.args;", "", "edited-arguments"],
-    [
-      "a tool's own words stay here",
-      'const failed = "The tool failed.";',
-      "const failed = String(error);",
-      "tool-calls",
-    ],
+    ["a tool's own words stay here", 'wordsOf(error, "The tool failed.", isTold)', "String(error)", "tool-calls"],
   ),
   ...of("questions", ["a hook's answer is checked", "if (!verdict.ok)", "if (false)", "human-input-hook"]),
   ...of(
